@@ -1,0 +1,34 @@
+#!/bin/sh
+# Runs as root inside a new runtime image when its packages are installed,
+# whichever way the image is built: makes it ready for an unprivileged user
+# on a read-only root, and small.
+set -eu
+
+compile_python() {
+	# A read-only root cannot cache byte code, so all of it is made now.
+	for lib in /usr/lib/python3 /usr/lib/python3.[0-9]*; do
+		[ ! -d "$lib" ] || python3 -m compileall -q -j 0 -x 'lib2to3/tests|/test/' "$lib" || true
+	done
+}
+
+drop_privileges() {
+	# no-new-privileges already makes these bits void; an image that is
+	# run without it should not offer them either.
+	find / -xdev -type f -perm /6000 -exec chmod a-s {} +
+}
+
+slim() {
+	rm -rf /usr/share/doc/* /usr/share/man/* /usr/share/info/* /usr/share/lintian/* \
+		/usr/share/locale/* /var/log/* /var/cache/* /var/lib/apt/lists/* /root/.cache
+	# The mirror and proxy of the machine that built the image are its own business.
+	rm -f /etc/apt/apt.conf.d/99mmdebstrap
+	if [ "${KEEP_APT_SOURCES:-}" = "" ]; then
+		rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/*
+	fi
+	mkdir -p /var/cache/apt/archives/partial /var/log
+}
+
+compile_python
+drop_privileges
+slim
+install -d -m 0755 /workspace

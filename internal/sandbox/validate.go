@@ -1,0 +1,117 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Bounds on what has no limit of its own in Limits.
+const (
+	maxPathBytes = 1024
+	maxPathDepth = 64
+	maxArgBytes  = 128 * 1024 // the kernel's MAX_ARG_STRLEN, see execve(2)
+	maxArgs      = 4096
+	maxOutputs   = 64
+)
+
+// Validate checks what can be checked without knowing the language: paths, counts and
+// sizes. The error joins one sentence for each field that is wrong.
+func (p Program) Validate(limits Limits) error {
+	var errs []error
+	refuse := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if p.Language == "" {
+		refuse("language: is empty")
+	}
+	if p.Main != "" {
+		if err := checkPath(p.Main); err != nil {
+			refuse("main: %w", err)
+		}
+	}
+	if len(p.Source) == 0 && len(p.Files) == 0 {
+		refuse("source: is empty and there are no files")
+	}
+	errs = append(errs, p.validateFiles(limits)...)
+	if len(p.Args) > maxArgs {
+		refuse("args: %d are given: want at most %d", len(p.Args), maxArgs)
+	}
+	for i, arg := range p.Args {
+		if err := checkString(arg); err != nil {
+			refuse("args[%d]: %w", i, err)
+		}
+	}
+	for key, value := range p.Env {
+		if key == "" || strings.ContainsAny(key, "=\x00") {
+			refuse("env: the name %q is not a variable's name", key)
+		}
+		if err := checkString(value); err != nil {
+			refuse("env.%s: %w", key, err)
+		}
+	}
+	if len(p.Outputs) > maxOutputs {
+		refuse("outputs: %d are given: want at most %d", len(p.Outputs), maxOutputs)
+	}
+	for i, pattern := range p.Outputs {
+		if err := CheckPattern(pattern); err != nil {
+			refuse("outputs[%d]: %w", i, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (p Program) validateFiles(limits Limits) (errs []error) {
+	if len(p.Files) > limits.FilesIn {
+		errs = append(errs, fmt.Errorf("files: %d are given: want at most %d", len(p.Files), limits.FilesIn))
+	}
+	total := int64(len(p.Source) + len(p.Stdin))
+	seen := map[string]bool{}
+	for i, file := range p.Files {
+		if err := checkPath(file.Path); err != nil {
+			errs = append(errs, fmt.Errorf("files[%d].path: %w", i, err))
+		}
+		if seen[file.Path] {
+			errs = append(errs, fmt.Errorf("files[%d].path: %q is given twice", i, file.Path))
+		}
+		seen[file.Path] = true
+		total += int64(len(file.Data))
+	}
+	if total > limits.InputBytes {
+		errs = append(errs, fmt.Errorf("files: source, files and stdin are %d bytes: want at most %d", total, limits.InputBytes))
+	}
+	return errs
+}
+
+// checkPath accepts a clean relative path with forward slashes that stays below its root.
+func checkPath(name string) error {
+	switch {
+	case name == "" || name == ".":
+		return errors.New("is empty")
+	case strings.ContainsRune(name, 0):
+		return fmt.Errorf("%q holds a NUL byte", name)
+	case len(name) > maxPathBytes:
+		return fmt.Errorf("is %d bytes long: want at most %d", len(name), maxPathBytes)
+	case strings.Count(name, "/") >= maxPathDepth:
+		return fmt.Errorf("is %d levels deep: want at most %d", strings.Count(name, "/")+1, maxPathDepth)
+	case path.IsAbs(name) || path.Clean(name) != name || name == ".." || strings.HasPrefix(name, "../"):
+		return fmt.Errorf("%q is not a clean relative path below /workspace", name)
+	case name == outPath:
+		return fmt.Errorf("%q is where the compiled program goes", name)
+	}
+	for _, element := range strings.Split(name, "/") {
+		if len(element) > 255 {
+			return fmt.Errorf("has an element of %d bytes: want at most 255", len(element))
+		}
+	}
+	return nil
+}
+
+func checkString(s string) error {
+	if strings.ContainsRune(s, 0) {
+		return errors.New("holds a NUL byte")
+	}
+	if len(s) >= maxArgBytes {
+		return fmt.Errorf("is %d bytes long: want less than %d", len(s), maxArgBytes)
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+// Package wire is the protocol between a worker and the sandbox-init of one container,
+// over the container's attached stdin and stdout.
+//
+// Its one invariant: a frame from sandbox-init that is not authenticated by the job's key
+// is never believed, because user code may have written it.
+//
+// The worker sends [Spec] (TypeSpec), then the bytes of its files and its stdin (TypeData), and perhaps
+// TypeCancel. sandbox-init sends [Ready] once it can take a job; after the spec, [Start] once limits
+// are verified and input is in place; output as it comes (TypeOutput); a [StepReport] after each step; files
+// that were asked for, each [FileHeader] followed by its data; and [End]. A [Fault] instead means that
+// sandbox-init could not do its part. Then it closes.
+//
+// It imports the standard library and internal/sandbox only.
+package wire
