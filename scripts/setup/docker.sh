@@ -123,7 +123,9 @@ docker_await() {
 # may by now belong to other processes, which dockerd would wait for.
 docker_clear_stale() {
 	runs_as dockerd "$dockerd_pid" || rm -f "$dockerd_pid"
-	local containerd=/var/run/docker/containerd/containerd.pid
+	local exec_root containerd
+	exec_root=$(sed -n 's/.*--exec-root[= ]\([^ ]*\).*/\1/p' <<<"${SANDLOOP_DOCKERD_FLAGS:-}")
+	containerd=${exec_root:-/var/run/docker}/containerd/containerd.pid
 	runs_as containerd "$containerd" || rm -f "$containerd"
 }
 
@@ -159,8 +161,11 @@ docker_stop_process() {
 	done
 }
 
-# runs_as NAME PIDFILE tells whether the file names a live process of that name.
+# runs_as NAME PIDFILE tells whether the file names a live process of that
+# name. A zombie keeps its name, but has no command line.
 runs_as() {
 	local pid
-	pid=$(cat "$2" 2>/dev/null) && [[ $pid =~ ^[0-9]+$ && $(cat "/proc/$pid/comm" 2>/dev/null) == "$1" ]]
+	pid=$(cat "$2" 2>/dev/null) || return 1
+	[[ $pid =~ ^[0-9]+$ && $(cat "/proc/$pid/comm" 2>/dev/null) == "$1" ]] &&
+		[[ -n $(tr -d '\0' <"/proc/$pid/cmdline") ]]
 }
