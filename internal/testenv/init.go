@@ -1,0 +1,69 @@
+package testenv
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// builtInit builds sandbox-init once a process. The binary goes to the user's cache and not
+// to a temporary directory, so that containers of any test can mount it and nothing piles up.
+var builtInit = sync.OnceValues(func() (string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "sandloop", "testenv")
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // uid 65534 reads it through a mount
+		return "", err
+	}
+	built := filepath.Join(dir, fmt.Sprintf("sandbox-init.%d", os.Getpid()))
+	defer func() { _ = os.Remove(built) }()
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", built, "./cmd/sandbox-init") //nolint:gosec,noctx // the go command bounds itself
+	build.Dir = root
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build sandbox-init: %w\n%s", err, out)
+	}
+	// A rename leaves containers that run the old binary alone.
+	path := filepath.Join(dir, "sandbox-init")
+	return path, os.Rename(built, path)
+})
+
+// InitPath returns the absolute path of a sandbox-init binary: SANDLOOP_INIT if that is
+// set, else one built from this checkout.
+func InitPath(t testing.TB) string {
+	t.Helper()
+	if path := os.Getenv("SANDLOOP_INIT"); path != "" {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			t.Fatalf("SANDLOOP_INIT: %v", err)
+		}
+		if _, err := os.Stat(absolute); err != nil {
+			missing(t, "SANDLOOP_INIT: %v", err)
+		}
+		return absolute
+	}
+	path, err := builtInit()
+	if err != nil {
+		t.Fatalf("sandbox-init: %v", err) // code that does not build is no reason to skip
+	}
+	return path
+}
+
+// moduleRoot is the directory of go.mod.
+func moduleRoot() (string, error) {
+	out, err := exec.Command("go", "env", "GOMOD").Output() //nolint:noctx // the go command bounds itself
+	if err != nil {
+		return "", fmt.Errorf("go env GOMOD: %w", err)
+	}
+	return filepath.Dir(strings.TrimSpace(string(out))), nil
+}

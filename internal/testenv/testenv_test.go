@@ -1,0 +1,40 @@
+package testenv_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/sandloop/sandloop/internal/testenv"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestRedisServerIsEmptyAndGoneAfterTheTest(t *testing.T) {
+	t.Parallel()
+	var addr string
+	t.Run("while the test runs", func(t *testing.T) {
+		addr = testenv.RedisServer(t)
+		conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, conn.Close()) }()
+		_, err = io.WriteString(conn, "DBSIZE\r\n")
+		require.NoError(t, err)
+		answer, err := bufio.NewReader(conn).ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, ":0\r\n", answer)
+	})
+	require.NotEmpty(t, addr)
+	_, err := net.DialTimeout("tcp", addr, time.Second)
+	require.Error(t, err)
+}
+
+func TestTwoRedisServersHaveTwoPorts(t *testing.T) {
+	t.Parallel()
+	require.NotEqual(t, testenv.RedisServer(t), testenv.RedisServer(t))
+}
