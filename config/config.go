@@ -1,0 +1,141 @@
+package config
+
+import (
+	"time"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+)
+
+// Embedded is the value of Redis.Addr that stands for a Redis inside the worker's own process.
+const Embedded = "embedded"
+
+// Config holds every setting. A key is the path of the mapstructure tags, such as
+// redis.addr; its environment variable is SANDLOOP_REDIS_ADDR.
+type Config struct {
+	Redis   Redis   `mapstructure:"redis"`
+	Worker  Worker  `mapstructure:"worker"`
+	Sandbox Sandbox `mapstructure:"sandbox"`
+	Limits  Limits  `mapstructure:"limits"`
+	// LanguagesFile overrides rows of the built-in language table; empty is none.
+	LanguagesFile string `mapstructure:"languages_file"`
+	Jobs          Jobs   `mapstructure:"jobs"`
+	Reaper        Reaper `mapstructure:"reaper"`
+	Log           Log    `mapstructure:"log"`
+
+	// File is the file that was read, empty if there was none.
+	File string `mapstructure:"-"`
+}
+
+// Redis says where the queue is.
+type Redis struct {
+	// Addr is Embedded, host:port or a URL, see the schemes in validate_redis.go.
+	Addr     string `mapstructure:"addr"`
+	Username string `mapstructure:"username"`
+	// Password is the password, or PasswordFile a file whose first line it is.
+	Password     string `mapstructure:"password"`
+	PasswordFile string `mapstructure:"password_file"`
+	// SentinelUsername and SentinelPassword are for the sentinels themselves.
+	SentinelUsername string `mapstructure:"sentinel_username"`
+	SentinelPassword string `mapstructure:"sentinel_password"`
+	// DB is the number of the database; Cluster has only 0.
+	DB  int `mapstructure:"db"`
+	TLS TLS `mapstructure:"tls"`
+	// Prefix starts every key of ours, so that installations can share a Redis.
+	Prefix string `mapstructure:"prefix"`
+	// EmbeddedAddr is the loopback address on which the embedded Redis is served.
+	EmbeddedAddr string `mapstructure:"embedded_addr"`
+}
+
+// TLS secures the connection to Redis. Empty files mean the system's authorities and no client certificate.
+type TLS struct {
+	// Enabled turns TLS on; an address with the scheme rediss does too.
+	Enabled bool   `mapstructure:"enabled"`
+	CA      string `mapstructure:"ca"`
+	Cert    string `mapstructure:"cert"`
+	Key     string `mapstructure:"key"`
+	// ServerName is the name that the server's certificate must carry, by default that of the address.
+	ServerName string `mapstructure:"server_name"`
+}
+
+// Worker says how much a worker does at once and how it ends.
+type Worker struct {
+	// Concurrency is the number of slots that all queues share; 0 lets AutoConcurrency decide.
+	Concurrency int `mapstructure:"concurrency"`
+	// InteractiveSlots come on top, for interactive jobs alone.
+	InteractiveSlots int `mapstructure:"interactive_slots"`
+	// Grace is how long a stopping worker lets its jobs finish before it hands them back.
+	Grace time.Duration `mapstructure:"grace"`
+	// MaxAttempts bounds how often a job is tried when our machinery fails.
+	MaxAttempts int     `mapstructure:"max_attempts"`
+	Weights     Weights `mapstructure:"weights"`
+}
+
+// Weights are the queues' shares of the shared slots when all have jobs waiting.
+type Weights struct {
+	Interactive int `mapstructure:"interactive"`
+	Default     int `mapstructure:"default"`
+	Batch       int `mapstructure:"batch"`
+}
+
+// Sandbox says how containers are made.
+type Sandbox struct {
+	// Runtime is an OCI runtime that the Docker daemon knows; empty is the daemon's default.
+	Runtime string `mapstructure:"runtime"`
+	// InitPath is the sandbox-init program; empty is the one beside the worker's executable.
+	InitPath string `mapstructure:"init_path"`
+	// PoolSize is how many warm containers are kept ready for each image.
+	PoolSize int `mapstructure:"pool_size"`
+	// AllowNetwork lets jobs that ask for it have a network.
+	AllowNetwork bool `mapstructure:"allow_network"`
+	// DockerHost is the daemon's address; empty is what Docker's own variables say.
+	DockerHost string `mapstructure:"docker_host"`
+}
+
+// Limits are what a job gets and the most that it may ask for.
+type Limits struct {
+	Defaults LimitSet `mapstructure:"defaults"`
+	Maxima   LimitSet `mapstructure:"maxima"`
+}
+
+// Jobs says how jobs are kept.
+type Jobs struct {
+	// Retention is how long a finished job and its result can be read.
+	Retention time.Duration `mapstructure:"retention"`
+	// BodyLimit is the largest job in bytes, as it is stored.
+	BodyLimit Size `mapstructure:"body_limit"`
+}
+
+// Reaper says how what dead workers leave is removed.
+type Reaper struct {
+	// Period is the time between two sweeps of a Docker daemon.
+	Period time.Duration `mapstructure:"period"`
+	// Grace is the age below which a container is never removed for want of an owner.
+	Grace time.Duration `mapstructure:"grace"`
+}
+
+// Log says what is logged and how.
+type Log struct {
+	// Level is debug, info, warn or error.
+	Level string `mapstructure:"level"`
+	// Format is text, json, or auto for text on a terminal and JSON otherwise.
+	Format string `mapstructure:"format"`
+}
+
+// Default returns the settings that hold where nobody says otherwise.
+func Default() Config {
+	return Config{
+		Redis: Redis{Addr: Embedded, Prefix: "sandloop", EmbeddedAddr: "127.0.0.1:6390"},
+		Worker: Worker{
+			InteractiveSlots: 1, Grace: 30 * time.Second, MaxAttempts: 3,
+			Weights: Weights{Interactive: 6, Default: 3, Batch: 1},
+		},
+		Sandbox: Sandbox{PoolSize: 2},
+		Limits: Limits{
+			Defaults: newLimitSet(sandbox.DefaultLimits()),
+			Maxima:   newLimitSet(sandbox.DefaultMaxima()),
+		},
+		Jobs:   Jobs{Retention: 24 * time.Hour, BodyLimit: Size(96 * sandbox.MiB)},
+		Reaper: Reaper{Period: time.Minute, Grace: 10 * time.Second},
+		Log:    Log{Level: "info", Format: "auto"},
+	}
+}

@@ -1,0 +1,88 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/go-viper/mapstructure/v2"
+)
+
+var (
+	sizeType     = reflect.TypeFor[Size]()
+	durationType = reflect.TypeFor[time.Duration]()
+)
+
+// strict makes a decoder convert text, which is all that flags and variables can be, and
+// refuse every other conversion in which a value could change without notice.
+func strict(d *mapstructure.DecoderConfig) {
+	d.WeaklyTypedInput = false
+	d.DecodeHook = decodeValue
+}
+
+func decodeValue(from, to reflect.Type, value any) (any, error) {
+	switch {
+	case from == to:
+		return value, nil
+	case to == durationType:
+		return decodeDuration(value)
+	}
+	if to.Kind() == reflect.String && from.Kind() != reflect.String {
+		// The value is left out since it may be a password.
+		return nil, errors.New("is not text: put it in quotes")
+	}
+	if text, isText := value.(string); isText {
+		return decodeText(to, text)
+	}
+	if number, isFloat := value.(float64); isFloat && isInteger(to.Kind()) {
+		if number != math.Trunc(number) || math.Abs(number) > 1<<53 {
+			return nil, fmt.Errorf("%v is not a whole number", number)
+		}
+	}
+	return value, nil
+}
+
+func decodeText(to reflect.Type, text string) (any, error) {
+	switch {
+	case to == sizeType:
+		return ParseSize(text)
+	case isInteger(to.Kind()):
+		number, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a whole number", text)
+		}
+		return number, nil
+	case to.Kind() == reflect.Float64:
+		number, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a number", text)
+		}
+		return number, nil
+	case to.Kind() == reflect.Bool:
+		truth, err := strconv.ParseBool(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither true nor false", text)
+		}
+		return truth, nil
+	}
+	return text, nil
+}
+
+func decodeDuration(value any) (any, error) {
+	text, isText := value.(string)
+	if !isText {
+		return nil, fmt.Errorf("%v is not a duration: want one with its unit, such as 30s", value)
+	}
+	duration, err := time.ParseDuration(text)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a duration: want one with its unit, such as 30s", text)
+	}
+	return duration, nil
+}
+
+func isInteger(kind reflect.Kind) bool {
+	return kind == reflect.Int || kind == reflect.Int64
+}
