@@ -1,0 +1,63 @@
+package reaper
+
+import (
+	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/sandbox/labels"
+)
+
+func TestTheLabelsOfAContainerDecide(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_000_000, 0)
+	r, err := New(nil, Options{Installation: "mine", Self: "me", Grace: 10 * time.Second, Alive: onlyLiveOne})
+	require.NoError(t, err)
+	for name, test := range map[string]struct {
+		change map[string]string
+		age    time.Duration
+		want   fate
+	}{
+		"an owner must be asked about":            {nil, time.Minute, ask},
+		"a container of a fill too":               {map[string]string{labels.Role: labels.RoleInitVolume}, time.Minute, ask},
+		"young":                                   {nil, 9 * time.Second, keep},
+		"just old enough":                         {nil, 10 * time.Second, ask},
+		"made in the future by a clock that errs": {nil, -time.Hour, keep},
+		"my own":                        {map[string]string{labels.Owner: "me"}, time.Minute, keep},
+		"my own past its expiry":        {map[string]string{labels.Owner: "me", labels.Expires: "999000"}, time.Hour, expired},
+		"expired within the margin":     {map[string]string{labels.Expires: "999940"}, time.Hour, ask},
+		"expired past the margin":       {map[string]string{labels.Expires: "999939"}, time.Hour, expired},
+		"expired and young":             {map[string]string{labels.Expires: "999000"}, time.Second, expired},
+		"another installation":          {map[string]string{labels.Installation: "theirs"}, time.Hour, keep},
+		"a name that starts with mine":  {map[string]string{labels.Installation: "mine2", labels.Expires: "1"}, time.Hour, keep},
+		"no installation":               {map[string]string{labels.Installation: ""}, time.Hour, keep},
+		"an unknown role":               {map[string]string{labels.Role: "cache", labels.Expires: "1"}, time.Hour, unreadable},
+		"no role":                       {map[string]string{labels.Role: ""}, time.Hour, unreadable},
+		"an expiry that is no number":   {map[string]string{labels.Expires: "2026-01-01"}, time.Hour, unreadable},
+		"an expiry of 0":                {map[string]string{labels.Expires: "0"}, time.Hour, unreadable},
+		"a negative expiry":             {map[string]string{labels.Expires: "-5"}, time.Hour, unreadable},
+		"an expiry too large to read":   {map[string]string{labels.Expires: "99999999999999999999"}, time.Hour, unreadable},
+		"no owner, not even if expired": {map[string]string{labels.Owner: "", labels.Expires: "1"}, time.Hour, unreadable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			set := (&bench{installation: "mine"}).of("someone", test.change)
+			if _, changed := test.change[labels.Expires]; !changed {
+				set[labels.Expires] = "1003600"
+			}
+			got, why := r.judge(container.Summary{Labels: set, Created: now.Add(-test.age).Unix()}, now)
+			require.Equal(t, test.want, got)
+			require.Equal(t, test.want == unreadable, why != "")
+		})
+	}
+}
+
+func TestOptionsThatWouldReapEverything(t *testing.T) {
+	t.Parallel()
+	_, err := New(nil, Options{Alive: onlyLiveOne})
+	require.ErrorContains(t, err, "Installation")
+	_, err = New(nil, Options{Installation: "x"})
+	require.ErrorContains(t, err, "Alive")
+}

@@ -1,0 +1,172 @@
+package reaper
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/client"
+
+	"github.com/sandloop/sandloop/internal/sandbox/labels"
+)
+
+const (
+	// DefaultGrace is the age below which a container is not removed for want of an owner.
+	DefaultGrace = 10 * time.Second
+	// DefaultConfirm is longer than the heartbeat of a worker is valid, so that a worker which
+	// was cut off from Redis for a moment has come back by the second look.
+	DefaultConfirm = 6 * time.Second
+	// DefaultVolumeAge is the age at which an unused volume counts as left from an older
+	// version. Between two jobs of a worker without warm containers nothing uses the current one.
+	DefaultVolumeAge = 24 * time.Hour
+)
+
+// Options configure a [Reaper].
+type Options struct {
+	// Installation is the id whose containers and volumes are swept.
+	Installation string
+	// Self is the id of the worker that sweeps; it cleans up its own containers by itself.
+	Self string
+	// Alive tells which of the workers live. While it fails nothing is removed for want of an owner.
+	Alive func(ctx context.Context, workers ...string) (map[string]bool, error)
+	// Volume is the volume with the worker's own sandbox-init, which is never removed.
+	Volume string
+	// Grace defaults to DefaultGrace and Confirm, the time between the two looks, to DefaultConfirm.
+	Grace, Confirm time.Duration
+	// VolumeAge is the age below which an unused volume is kept; it defaults to DefaultVolumeAge.
+	VolumeAge time.Duration
+	// Log is told of each removal; nil is slog.Default().
+	Log *slog.Logger
+}
+
+// Reaper sweeps one Docker daemon. It can be used from several goroutines.
+type Reaper struct {
+	docker  *client.Client
+	options Options
+}
+
+// New makes a reaper. The caller keeps the client and closes it.
+func New(docker *client.Client, o Options) (*Reaper, error) {
+	if o.Installation == "" || o.Alive == nil {
+		return nil, errors.New("reaper options: Installation and Alive must be set")
+	}
+	o.Grace = cmp.Or(o.Grace, DefaultGrace)
+	o.Confirm = cmp.Or(o.Confirm, DefaultConfirm)
+	o.VolumeAge = cmp.Or(o.VolumeAge, DefaultVolumeAge)
+	o.Log = cmp.Or(o.Log, slog.Default())
+	return &Reaper{docker: docker, options: o}, nil
+}
+
+// Report is what a sweep saw and did.
+type Report struct {
+	// Seen is the number of containers of the installation.
+	Seen int
+	// Removed are those that are gone, and Volumes the names of removed volumes.
+	Removed []Removed
+	Volumes []string
+}
+
+// Removed is a container that was removed.
+type Removed struct {
+	ID, Name, Job, Owner string
+	// Reason is "expired" or "owner is dead".
+	Reason string
+}
+
+// Sweep removes once what nobody needs. When it finds containers without a living owner it
+// waits Options.Confirm before it looks again and removes them, so it belongs into the
+// background. The error joins what went wrong; the rest was done nevertheless.
+func (r *Reaper) Sweep(ctx context.Context) (Report, error) {
+	now, err := r.daemonTime(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	all, err := r.docker.ContainerList(ctx, container.ListOptions{All: true, Filters: r.ours()})
+	if err != nil {
+		return Report{}, fmt.Errorf("list containers: %w", err)
+	}
+	report := Report{Seen: len(all)}
+	var past, asked []container.Summary
+	for _, c := range all {
+		switch verdict, why := r.judge(c, now); verdict {
+		case expired:
+			past = append(past, c)
+		case ask:
+			asked = append(asked, c)
+		case unreadable:
+			r.options.Log.Warn("container of ours is kept: its labels cannot be understood", "container", c.ID, "because", why)
+		case keep:
+		}
+	}
+	removed, expiredErr := r.removeAll(ctx, past, "expired")
+	report.Removed = removed
+	orphans, aliveErr := r.orphans(ctx, asked)
+	removed, orphanErr := r.removeAll(ctx, orphans, "owner is dead")
+	report.Removed = append(report.Removed, removed...)
+	volumes, volumeErr := r.sweepVolumes(ctx, now)
+	report.Volumes = volumes
+	return report, errors.Join(expiredErr, aliveErr, orphanErr, volumeErr)
+}
+
+// orphans returns the containers whose owner lives neither now nor after Options.Confirm.
+func (r *Reaper) orphans(ctx context.Context, asked []container.Summary) ([]container.Summary, error) {
+	suspects, err := r.ownerless(ctx, asked)
+	if err != nil || len(suspects) == 0 {
+		return nil, err
+	}
+	timer := time.NewTimer(r.options.Confirm)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait to confirm dead owners: %w", ctx.Err())
+	case <-timer.C:
+	}
+	return r.ownerless(ctx, suspects)
+}
+
+func (r *Reaper) ownerless(ctx context.Context, asked []container.Summary) ([]container.Summary, error) {
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	owners := make([]string, 0, len(asked))
+	seen := map[string]bool{}
+	for _, c := range asked {
+		if owner := c.Labels[labels.Owner]; !seen[owner] {
+			seen[owner] = true
+			owners = append(owners, owner)
+		}
+	}
+	alive, err := r.options.Alive(ctx, owners...)
+	if err != nil {
+		return nil, fmt.Errorf("ask which workers live: %w", err)
+	}
+	var found []container.Summary
+	for _, c := range asked {
+		if !alive[c.Labels[labels.Owner]] {
+			found = append(found, c)
+		}
+	}
+	return found, nil
+}
+
+// daemonTime is the clock that a container's creation time was taken from.
+func (r *Reaper) daemonTime(ctx context.Context) (time.Time, error) {
+	info, err := r.docker.Info(ctx)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ask docker daemon for its time: %w", err)
+	}
+	now, err := time.Parse(time.RFC3339Nano, info.SystemTime)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read docker daemon's time: %w", err)
+	}
+	return now, nil
+}
+
+func (r *Reaper) ours() filters.Args {
+	return filters.NewArgs(filters.Arg("label", labels.Installation+"="+r.options.Installation))
+}

@@ -1,0 +1,147 @@
+package reaper
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/client"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/sandbox/labels"
+)
+
+func TestASweepTakesWhatDeadWorkersLeftInEveryStateAndNothingElse(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	orphans := b.inEveryState(b.of(deadOne, map[string]string{labels.Job: "job-1", labels.Attempt: "1"}))
+	late := b.create(b.of(liveOne, map[string]string{labels.Expires: unix(time.Now().Add(-time.Hour))}))
+	kept := b.inEveryState(b.of(liveOne, nil))
+	kept = append(kept,
+		b.create(nil), // not ours
+		b.create(b.of(deadOne, map[string]string{labels.Installation: "other-" + b.installation})),
+		b.create(b.of(deadOne, map[string]string{labels.Installation: ""})),
+		b.create(b.of(deadOne, map[string]string{labels.Expires: "soon"})),
+		b.create(b.of(deadOne, map[string]string{labels.Expires: ""})),
+		b.create(b.of(deadOne, map[string]string{labels.Role: "guest"})),
+		b.create(b.of("", nil)),
+	)
+
+	report, err := b.sweepOld(b.reaper(nil))
+	require.NoError(t, err)
+	require.ElementsMatch(t, append(orphans, late), idsOf(report.Removed))
+	require.ElementsMatch(t, kept, b.left())
+	for _, removed := range report.Removed {
+		if removed.ID == late {
+			require.Equal(t, "expired", removed.Reason)
+			continue
+		}
+		require.Equal(t, "owner is dead", removed.Reason)
+		require.Equal(t, "job-1", removed.Job)
+		require.Equal(t, deadOne, removed.Owner)
+		require.NotEmpty(t, removed.Name)
+	}
+}
+
+func TestAnonymousVolumesGoWithTheirContainer(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(b.of(deadOne, nil), mount.Mount{Type: mount.TypeVolume, Target: "/data"})
+	inspected, err := b.docker.ContainerInspect(t.Context(), id)
+	require.NoError(t, err)
+	name := inspected.Mounts[0].Name
+	require.NotEmpty(t, name)
+	_, err = b.sweepOld(b.reaper(nil))
+	require.NoError(t, err)
+	_, err = b.docker.VolumeInspect(t.Context(), name)
+	require.True(t, client.IsErrNotFound(err), "%v", err)
+}
+
+func TestAYoungContainerIsNotTakenFromItsOwner(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(b.of(deadOne, nil))
+	report, err := b.sweepOld(b.reaper(func(o *Options) { o.Grace = time.Hour }))
+	require.NoError(t, err)
+	require.Empty(t, report.Removed)
+	require.Equal(t, []string{id}, b.left())
+}
+
+func TestAWorkerSweepsAroundItsOwnContainers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(b.of(deadOne, nil))
+	_, err := b.sweepOld(b.reaper(func(o *Options) { o.Self = deadOne }))
+	require.NoError(t, err)
+	require.Equal(t, []string{id}, b.left())
+}
+
+func TestAnOwnerThatIsBackByTheSecondLookKeepsItsContainers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(b.of("blinked", nil))
+	var looks atomic.Int32
+	report, err := b.sweepOld(b.reaper(func(o *Options) {
+		o.Alive = func(context.Context, ...string) (map[string]bool, error) {
+			return map[string]bool{"blinked": looks.Add(1) == 2}, nil
+		}
+	}))
+	require.NoError(t, err)
+	require.EqualValues(t, 2, looks.Load())
+	require.Empty(t, report.Removed)
+	require.Equal(t, []string{id}, b.left())
+}
+
+func TestWithoutRedisOnlyTheExpiredGo(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	orphan := b.create(b.of(deadOne, nil))
+	late := b.create(b.of(deadOne, map[string]string{labels.Expires: unix(time.Now().Add(-time.Hour))}))
+	report, err := b.sweepOld(b.reaper(func(o *Options) { o.Alive = redisIsDown }))
+	require.ErrorContains(t, err, "redis is down")
+	require.Equal(t, []string{late}, idsOf(report.Removed))
+	require.Equal(t, []string{orphan}, b.left())
+}
+
+func TestASweepThatIsStoppedBetweenTheLooksTakesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(b.of(deadOne, nil))
+	ctx, cancel := context.WithCancel(t.Context())
+	r := b.reaper(func(o *Options) {
+		o.Confirm = time.Hour
+		o.Alive = func(context.Context, ...string) (map[string]bool, error) {
+			cancel()
+			return nil, nil
+		}
+	})
+	list, err := b.docker.ContainerList(t.Context(), container.ListOptions{All: true, Filters: r.ours()})
+	require.NoError(t, err)
+	_, err = r.orphans(ctx, list)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, []string{id}, b.left())
+}
+
+func TestSweepsAtTheSameTimeDoNotDisturbEachOther(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for range 12 {
+		b.create(b.of(deadOne, nil))
+	}
+	_, err := b.sweepOld(b.reaper(func(o *Options) { o.Grace = time.Hour }))
+	require.NoError(t, err)
+	var sweeps sync.WaitGroup
+	errs := make([]error, 3)
+	for i := range errs {
+		sweeps.Go(func() { _, errs[i] = b.reaper(nil).Sweep(t.Context()) })
+	}
+	sweeps.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool { return len(b.left()) == 0 }, patience, 50*time.Millisecond)
+}
