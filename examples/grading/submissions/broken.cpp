@@ -1,0 +1,7 @@
+#include <iostream>
+
+int main() {
+    long long n, sum = 0
+    std::cin >> n;
+    std::cout << sum << '\n';
+}

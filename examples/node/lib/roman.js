@@ -1,0 +1,15 @@
+const NUMERALS = [
+  [1000, "M"], [900, "CM"], [500, "D"], [400, "CD"], [100, "C"], [90, "XC"],
+  [50, "L"], [40, "XL"], [10, "X"], [9, "IX"], [5, "V"], [4, "IV"], [1, "I"],
+];
+
+exports.toRoman = (n) => {
+  let text = "";
+  for (const [value, numeral] of NUMERALS) {
+    while (n >= value) {
+      text += numeral;
+      n -= value;
+    }
+  }
+  return text;
+};
