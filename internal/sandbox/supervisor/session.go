@@ -1,0 +1,189 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/sandloop/sandloop/internal/sandbox/wire"
+)
+
+// Exit codes of sandbox-init when it ends before it has sent all.
+const (
+	exitWorkerGone = 3
+	exitDeadline   = 4
+)
+
+// Run is the life of process 1: it says that it is ready, takes one job from stdin,
+// runs it and reports on stdout. It returns nil once everything is sent. The process exits at once, and with
+// it everything in the sandbox, when stdin ends (the worker is gone) or when deadline has passed.
+func Run(stdin, stdout *os.File, deadline time.Duration) error {
+	if os.Getpid() != 1 {
+		return errNotInit
+	}
+	time.AfterFunc(deadline, func() { os.Exit(exitDeadline) })
+	// Two threads for Go code: one may stay in wait4 while the other moves output.
+	runtime.GOMAXPROCS(2)
+	debug.SetGCPercent(50)
+
+	in, err := pollable(int(stdin.Fd()), "stdin") //nolint:gosec // a small number
+	if err != nil {
+		return err
+	}
+	out, err := pollable(int(stdout.Fd()), "stdout") //nolint:gosec // a small number
+	if err != nil {
+		return err
+	}
+	s := &session{in: wire.NewReader(in), out: wire.NewWriter(out)}
+	if err := s.run(); err != nil {
+		return errors.Join(err, s.out.WriteJSON(wire.TypeFault, wire.Fault{Message: err.Error()}))
+	}
+	return nil
+}
+
+// session is one job.
+type session struct {
+	in  *wire.Reader
+	out *wire.Writer
+}
+
+func (s *session) run() error {
+	oom, err := openOOM()
+	if err != nil {
+		return err
+	}
+	if err := harden(); err != nil {
+		return err
+	}
+	group, err := findCgroup("/sys/fs/cgroup")
+	if err != nil {
+		return err
+	}
+	if err := startThreads(wire.HeadroomPIDs); err != nil {
+		return err
+	}
+	if err := s.out.WriteJSON(wire.TypeReady, wire.Ready{Version: wire.Version, Threads: wire.HeadroomPIDs}); err != nil {
+		return err
+	}
+	spec, err := s.readSpec()
+	if err != nil {
+		return err
+	}
+	view, swapAccounted, err := readView(kernelFiles{status: "/proc/self/status", net: "/sys/class/net", group: group})
+	if err != nil {
+		return err
+	}
+	if err := verify(spec.Expect, view, swapAccounted); err != nil {
+		return fmt.Errorf("limits are not in force: %w", err)
+	}
+	in, err := s.place(spec)
+	if err != nil {
+		return err
+	}
+	r := &runner{group: group, oom: oom, out: s.out, imageEnv: imageEnv(os.Environ()), canceled: make(chan struct{})}
+	go s.listen(r.canceled)
+	if err := s.out.WriteJSON(wire.TypeStart, wire.Start{Kernel: view}); err != nil {
+		return err
+	}
+	return s.steps(r, spec, in)
+}
+
+// readSpec waits for the job. From here on every frame is sealed with the job's key.
+func (s *session) readSpec() (spec wire.Spec, err error) {
+	kind, payload, err := s.in.Read()
+	if errors.Is(err, io.EOF) {
+		os.Exit(exitWorkerGone)
+	}
+	if err != nil {
+		return spec, fmt.Errorf("read spec: %w", err)
+	}
+	if kind != wire.TypeSpec {
+		return spec, fmt.Errorf("read spec: frame %q came first", byte(kind))
+	}
+	if err := json.Unmarshal(payload, &spec); err != nil {
+		return spec, fmt.Errorf("read spec: %w", err)
+	}
+	if len(spec.Key) != keyBytes {
+		return spec, fmt.Errorf("read spec: key of %d bytes: want %d", len(spec.Key), keyBytes)
+	}
+	s.out.SetKey(spec.Key)
+	if len(spec.Steps) == 0 || spec.StdinSize < 0 {
+		return spec, fmt.Errorf("read spec: %d steps and %d bytes of stdin", len(spec.Steps), spec.StdinSize)
+	}
+	for _, step := range spec.Steps {
+		if err := validate(step); err != nil {
+			return spec, fmt.Errorf("read spec: %w", err)
+		}
+	}
+	return spec, nil
+}
+
+const keyBytes = 32
+
+// place puts the job's files and stdin where its steps find them.
+func (s *session) place(spec wire.Spec) (*input, error) {
+	// What does not fit would get this process killed for the memory limit, without a word.
+	const own = 8 << 20
+	needed := spec.StdinSize + own
+	for _, file := range spec.Files {
+		needed += file.Size
+	}
+	if needed > spec.Expect.MemoryBytes {
+		return nil, fmt.Errorf("files and stdin of %d bytes do not fit into %d bytes of memory with /workspace of %d bytes",
+			needed-own, spec.Expect.MemoryBytes, spec.Expect.WorkspaceBytes)
+	}
+	data := &dataReader{frames: s.in}
+	if err := placeFiles(workspaceDir, spec.Files, data); err != nil {
+		return nil, err
+	}
+	in, err := newInput(data, spec.StdinSize)
+	if err != nil {
+		return nil, err
+	}
+	if len(data.rest) > 0 {
+		return nil, fmt.Errorf("%d bytes of data more than the spec announced", len(data.rest))
+	}
+	return in, nil
+}
+
+// listen waits for a cancel, and for the end of stdin, which means that the worker is
+// gone: then all of this ends, also in the middle of a step.
+func (s *session) listen(canceled chan<- struct{}) {
+	closed := false
+	for {
+		kind, _, err := s.in.Read()
+		if err != nil {
+			os.Exit(exitWorkerGone)
+		}
+		if kind == wire.TypeCancel && !closed {
+			closed = true
+			close(canceled)
+		}
+	}
+}
+
+// steps runs the job's steps until one fails, then sends files back and ends.
+func (s *session) steps(r *runner, spec wire.Spec, in *input) error {
+	for _, step := range spec.Steps {
+		report, err := r.run(step, in)
+		if err != nil {
+			return err
+		}
+		if err := s.out.WriteJSON(wire.TypeStep, report); err != nil {
+			return err
+		}
+		if report.Cause != "" || report.StartError != "" || report.ExitCode != 0 {
+			break
+		}
+	}
+	refused, err := collect(workspaceDir, spec, s.out)
+	if err != nil {
+		return err
+	}
+	return s.out.WriteJSON(wire.TypeEnd, wire.End{Refused: refused})
+}
