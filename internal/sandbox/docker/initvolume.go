@@ -1,0 +1,97 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/api/types/volume"
+
+	"github.com/sandloop/sandloop/internal/sandbox/labels"
+)
+
+const (
+	// fillTimeout bounds the filling of the volume, the wait for another worker included.
+	fillTimeout = 90 * time.Second
+	// fillStale is the age at which the container of another worker's filling is given up for dead.
+	fillStale = 30 * time.Second
+	fillPoll  = 50 * time.Millisecond
+)
+
+// fillVolume makes sure that the volume exists and holds sandbox-init. Workers that
+// do it at the same time take turns: the name of the container through which it is filled is the lock.
+func (r *Runner) fillVolume(ctx context.Context, imageID string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, fillTimeout)
+	defer cancel()
+	_, err = r.docker.VolumeCreate(ctx, volume.CreateOptions{Name: r.init.volume, Labels: volumeLabels(r.options.Installation)})
+	if err != nil {
+		return fmt.Errorf("create volume %s: %w", r.init.volume, err)
+	}
+	id, err := r.lockVolume(ctx, imageID)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.removeID(ctx, id)) }()
+	stat, err := r.docker.ContainerStatPath(ctx, id, initDir+"/"+initName)
+	if err == nil && stat.Size == int64(len(r.init.content)) {
+		return nil
+	}
+	if err != nil && !errdefs.IsNotFound(err) {
+		return fmt.Errorf("look into volume %s: %w", r.init.volume, err)
+	}
+	archive, err := r.init.archive()
+	if err != nil {
+		return err
+	}
+	if err := r.docker.CopyToContainer(ctx, id, initDir, archive, container.CopyToContainerOptions{}); err != nil {
+		return fmt.Errorf("copy sandbox-init into volume %s: %w", r.init.volume, err)
+	}
+	return nil
+}
+
+// lockVolume creates the container through which the volume is filled. It is never started.
+func (r *Runner) lockVolume(ctx context.Context, imageID string) (string, error) {
+	name := r.init.volume + "-fill"
+	config := &container.Config{Image: imageID, Entrypoint: []string{"never-started"}, NetworkDisabled: true, Labels: volumeLabels(r.options.Installation)}
+	config.Labels[labels.Owner] = r.options.Worker
+	config.Labels[labels.Expires] = strconv.FormatInt(time.Now().Add(fillTimeout).Unix(), 10)
+	host := &container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: r.init.volume, Target: initDir}}}
+	for {
+		created, err := r.docker.ContainerCreate(ctx, config, host, nil, nil, name)
+		if err == nil {
+			return created.ID, nil
+		}
+		if !errdefs.IsConflict(err) {
+			return "", fmt.Errorf("create container %s: %w", name, err)
+		}
+		if err := r.breakLock(ctx, name); err != nil {
+			return "", err
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("wait for container %s of another worker: %w", name, ctx.Err())
+		case <-time.After(fillPoll):
+		}
+	}
+}
+
+// breakLock removes another worker's container if that worker must have died over it.
+func (r *Runner) breakLock(ctx context.Context, name string) error {
+	other, err := r.docker.ContainerInspect(ctx, name)
+	if errdefs.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("inspect container %s: %w", name, err)
+	}
+	created, err := time.Parse(time.RFC3339Nano, other.Created)
+	if err != nil || time.Since(created) < fillStale || other.Config.Labels[labels.Role] != labels.RoleInitVolume {
+		return nil //nolint:nilerr // a creation time that cannot be read is no reason to break the lock
+	}
+	return r.removeID(ctx, other.ID)
+}

@@ -1,0 +1,71 @@
+package docker
+
+import (
+	"context"
+	"errors"
+
+	"github.com/docker/docker/client"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+)
+
+// startShape starts a container without a job.
+func (r *Runner) startShape(ctx context.Context, s shape) (*box, error) {
+	return r.startHealed(ctx, r.specOf(s), s)
+}
+
+func (r *Runner) specOf(s shape) ContainerSpec {
+	return ContainerSpec{
+		ImageID: s.imageID, ImageVolumes: r.images.volumesOf(s.imageID),
+		Limits: sandbox.Limits{
+			Memory: s.memory, CPUs: s.cpus(), PIDs: s.pids, Tmp: s.tmp, Workspace: s.workspace, OpenFiles: s.openFiles,
+		},
+		Network: s.network, Runtime: r.options.Runtime, CgroupV2: r.daemon.cgroupV2, InitVolume: r.init.volume,
+		Worker: r.options.Worker, Installation: r.options.Installation,
+	}
+}
+
+// startHealed starts a container, and once more if the volume lost its content: Docker makes a
+// volume that was removed anew, empty and silently.
+func (r *Runner) startHealed(ctx context.Context, spec ContainerSpec, s shape) (*box, error) {
+	b, err := r.start(ctx, spec, s)
+	var notStarted *startError
+	if !errors.As(err, &notStarted) || ctx.Err() != nil {
+		return b, err
+	}
+	if fillErr := r.fillVolume(ctx, s.imageID); fillErr != nil {
+		return nil, errors.Join(err, fillErr)
+	}
+	return r.start(ctx, spec, s)
+}
+
+// cold starts a container for a program.
+func (r *Runner) cold(ctx context.Context, s shape, p sandbox.Program) (*box, error) {
+	r.coldStarts.Add(1)
+	spec := r.specOf(s)
+	spec.Job, spec.Attempt = p.ID, p.Attempt
+	return r.startHealed(ctx, spec, s)
+}
+
+// warm takes a container from the pool and gives it the shape's limits. It returns nil if there is none.
+func (r *Runner) warm(ctx context.Context, s shape) *box {
+	b := r.pool.take(s)
+	if b == nil {
+		return nil
+	}
+	if b.shape != s {
+		if err := update(ctx, r.docker, b.id, s.resources); err != nil {
+			alive := b.alive() // a dead container refuses too, and that says nothing
+			r.removeSoon(ctx, b)
+			if ctx.Err() == nil && alive && !client.IsErrConnectionFailed(err) {
+				r.pool.refuseUpdates()
+				r.options.Log.Info("the runtime does not change limits of running containers; warm ones serve only jobs with the same limits", "err", err)
+			}
+			return nil
+		}
+		b.shape = s
+		r.adopted.Add(1)
+	}
+	r.warmHits.Add(1)
+	return b
+}

@@ -1,0 +1,80 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+)
+
+// errStale means that a warm container had died before it could take a job.
+var errStale = errors.New("warm container is dead")
+
+// Run runs a program and returns what became of it. Whatever the program does is a result.
+// An error means that our machinery failed, or that ctx ended for another cause than
+// sandbox.ErrCanceled; its container is then gone and the program can run again. An
+// absent image wraps ErrImageAbsent.
+func (r *Runner) Run(ctx context.Context, p sandbox.Program) (sandbox.Result, error) {
+	begun := time.Now()
+	if err := r.enter(); err != nil {
+		return sandbox.Result{}, err
+	}
+	defer r.background.Done()
+	prepared, err := r.options.Languages.Prepare(p, r.options.Defaults, r.options.Maxima)
+	if err != nil {
+		return rejected(err), nil
+	}
+	if p.Network && !r.options.AllowNetwork {
+		return rejected(errors.New("network: this installation gives programs no network")), nil
+	}
+	result, err := r.runPrepared(ctx, p, prepared, begun)
+	switch {
+	case err == nil:
+		return result, nil
+	case errors.Is(context.Cause(ctx), sandbox.ErrCanceled):
+		return sandbox.Result{Outcome: sandbox.OutcomeCanceled, ExitCode: exitKilled, Message: "canceled before it ran"}, nil
+	case ctx.Err() != nil && !errors.Is(err, context.Cause(ctx)):
+		return sandbox.Result{}, fmt.Errorf("run job %s: %w: %w", p.ID, context.Cause(ctx), err)
+	default:
+		return sandbox.Result{}, fmt.Errorf("run job %s: %w", p.ID, err)
+	}
+}
+
+func (r *Runner) runPrepared(ctx context.Context, p sandbox.Program, prepared sandbox.Prepared, begun time.Time) (sandbox.Result, error) {
+	found, err := r.images.resolve(ctx, prepared.Language.Image)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	s := shapeOf(found.id, prepared.Limits, p.Network)
+	j, err := newJob(p, prepared, s)
+	if err != nil {
+		return rejected(err), nil
+	}
+	b, warm := r.warm(ctx, s), true
+	for {
+		if b == nil {
+			if b, err = r.cold(ctx, s, p); err != nil {
+				return sandbox.Result{}, err
+			}
+			warm = false
+		}
+		t := &task{runner: r, box: b, warm: warm, job: j, program: p, limits: prepared.Limits}
+		result, err := t.run(ctx)
+		if errors.Is(err, errStale) && ctx.Err() == nil {
+			r.stale.Add(1)
+			b = nil
+			continue
+		}
+		if err != nil {
+			return sandbox.Result{}, err
+		}
+		if !t.started.IsZero() {
+			result.StartupTime = sandbox.Seconds(t.started.Sub(begun))
+		}
+		result.Enforcement.Image, result.Enforcement.ImageID = prepared.Language.Image, found.id
+		result.Enforcement.Runtime, result.Enforcement.Warm = r.daemon.runtime, warm
+		return result, nil
+	}
+}

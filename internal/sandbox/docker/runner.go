@@ -1,0 +1,180 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/docker/docker/client"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+)
+
+// ErrClosed means that a program was given to a Runner after Close.
+var ErrClosed = errors.New("runner is closed")
+
+// Runner runs programs in containers of one Docker daemon. It is safe for concurrent use and
+// runs as many programs at once as it is asked to.
+type Runner struct {
+	docker  *client.Client
+	options Options
+	daemon  daemon
+	init    initBinary
+	images  *images
+	pool    *pool
+
+	stopPool context.CancelFunc
+	// tearDowns holds a token for each removal that goes on in the background.
+	tearDowns chan struct{}
+	counters
+
+	// background counts runs, removals and the pool's loop; none is added once closed is set.
+	background sync.WaitGroup
+	mu         sync.Mutex
+	closed     bool
+}
+
+// daemon is what has to be known of the Docker daemon.
+type daemon struct {
+	architecture string
+	runtime      string
+	cgroupV2     bool
+}
+
+// New checks sandbox-init against the daemon, puts it into its volume and starts to fill the pool.
+// The languages whose image is on the daemon have warm containers from the start. The
+// client remains the caller's; the Runner must be closed before it.
+func New(ctx context.Context, docker *client.Client, options Options) (*Runner, error) {
+	options, err := options.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	r := &Runner{
+		docker: docker, options: options,
+		images:    &images{docker: docker, known: map[string]knownImage{}},
+		tearDowns: make(chan struct{}, options.TearDowns),
+	}
+	if r.daemon, err = inspectDaemon(ctx, docker, options.Runtime); err != nil {
+		return nil, err
+	}
+	if r.init, err = readInit(options.InitPath, r.daemon.architecture); err != nil {
+		return nil, err
+	}
+	r.pool = newPool(options, r.startShape, r.removeSoon)
+	if err := r.prepareImages(ctx); err != nil {
+		return nil, err
+	}
+	poolCtx, stop := context.WithCancel(context.Background()) //nolint:contextcheck // the loop outlives the caller's ctx and ends with Close
+	r.stopPool = stop
+	r.background.Go(func() {
+		r.pool.run(poolCtx, func(err error) { r.options.Log.Warn("warm pool is not full", "err", err) })
+	})
+	r.pool.poke()
+	return r, nil
+}
+
+func inspectDaemon(ctx context.Context, docker *client.Client, runtime string) (daemon, error) {
+	version, err := docker.ServerVersion(ctx)
+	if err != nil {
+		return daemon{}, fmt.Errorf("ask the Docker daemon for its version: %w", err)
+	}
+	info, err := docker.Info(ctx)
+	if err != nil {
+		return daemon{}, fmt.Errorf("ask the Docker daemon about itself: %w", err)
+	}
+	if runtime == "" {
+		runtime = info.DefaultRuntime
+	} else if _, known := info.Runtimes[runtime]; !known {
+		return daemon{}, fmt.Errorf("the Docker daemon has no runtime %q", runtime)
+	}
+	return daemon{architecture: version.Arch, runtime: runtime, cgroupV2: info.CgroupVersion == "2"}, nil
+}
+
+// prepareImages fills the volume through any image that is there and tells the pool which
+// containers to keep warm. An image that is not there is a matter for the first job that needs it.
+func (r *Runner) prepareImages(ctx context.Context) error {
+	filled := false
+	for _, language := range r.options.Languages.All() {
+		found, err := r.images.resolve(ctx, language.Image)
+		if errors.Is(err, ErrImageAbsent) {
+			r.options.Log.Warn("language cannot run", "language", language.Name, "err", err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if !filled {
+			if err := r.fillVolume(ctx, found.id); err != nil {
+				return err
+			}
+			filled = true
+		}
+		limits := language.Floors.Raise(r.options.Defaults)
+		r.pool.pin(shapeOf(found.id, limits, false))
+	}
+	return nil
+}
+
+// Warm returns once the pool is full, or with what prevents that.
+func (r *Runner) Warm(ctx context.Context) error { return r.pool.fill(ctx) }
+
+// Close waits until no program runs any more, removes the warm containers and waits for all
+// removals, until ctx ends. A program that is given to a closed Runner gets ErrClosed.
+func (r *Runner) Close(ctx context.Context) error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.stopPool()
+	var errs []error
+	for _, b := range r.pool.close() {
+		errs = append(errs, r.remove(ctx, b))
+	}
+	done := make(chan struct{})
+	go func() { r.background.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		errs = append(errs, fmt.Errorf("wait for containers to be removed: %w", context.Cause(ctx)))
+	}
+	return errors.Join(errs...)
+}
+
+// enter counts a run in. The error is ErrClosed.
+func (r *Runner) enter() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return ErrClosed
+	}
+	r.background.Add(1)
+	return nil
+}
+
+// Stats are counts since the Runner was made, and what is there now.
+type Stats struct {
+	// WarmHits and ColdStarts tell how runs got their container; Adopted counts the warm ones
+	// whose limits were changed for that.
+	WarmHits, ColdStarts, Adopted int64
+	// Stale counts warm containers that turned out dead when they were taken.
+	Stale int64
+	// Open containers exist now, Warm of them wait.
+	Open, Warm int64
+}
+
+type counters struct {
+	warmHits, coldStarts, adopted, stale, open atomic.Int64
+}
+
+// Stats returns the counts of this moment.
+func (r *Runner) Stats() Stats {
+	return Stats{
+		WarmHits: r.warmHits.Load(), ColdStarts: r.coldStarts.Load(), Adopted: r.adopted.Load(),
+		Stale: r.stale.Load(), Open: r.open.Load(), Warm: int64(r.pool.count()),
+	}
+}
+
+var _ interface {
+	Run(context.Context, sandbox.Program) (sandbox.Result, error)
+} = (*Runner)(nil)

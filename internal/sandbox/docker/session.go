@@ -1,0 +1,216 @@
+package docker
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/sandbox/wire"
+)
+
+// session is the conversation with one sandbox-init about one job.
+type session struct {
+	r       *wire.Reader
+	w       *wire.Writer
+	job     job
+	started func() // called once, when user code is about to start
+
+	report report
+	file   *sandbox.File // being received
+	left   int64         // bytes that file still lacks
+}
+
+// job is what a session sends.
+type job struct {
+	spec     wire.Spec
+	files    []sandbox.File
+	stdin    []byte
+	onOutput func(sandbox.Output)
+}
+
+// report is what a session received, as far as it came.
+type report struct {
+	// start is nil until limits were verified; user code ran only after that.
+	start *wire.Start
+	steps []stepOutput
+	files []sandbox.File
+	end   *wire.End
+	fault string
+}
+
+// stepOutput is what came from one step.
+type stepOutput struct {
+	// name is the step's, or empty after the last one.
+	name string
+	// report is nil when the stream ended before the step did.
+	report       *wire.StepReport
+	heads, tails [2][]byte
+}
+
+// errProtocol means that an authentic sandbox-init broke the rules, or that something
+// that user code did made it look so.
+var errProtocol = errors.New("protocol broken")
+
+// send writes the spec and all input. It ends when the connection is closed.
+func (s *session) send() error {
+	if err := s.w.WriteJSON(wire.TypeSpec, s.job.spec); err != nil {
+		return err
+	}
+	for _, file := range s.job.files {
+		if err := s.sendBytes(file.Data); err != nil {
+			return err
+		}
+	}
+	return s.sendBytes(s.job.stdin)
+}
+
+func (s *session) sendBytes(data []byte) error {
+	for len(data) > 0 {
+		n := min(len(data), wire.ChunkSize)
+		if err := s.w.Write(wire.TypeData, data[:n]); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}
+
+// receive reads frames until the end, a fault or an error of the stream, which is io.ErrUnexpectedEOF
+// when it just stops. s.report holds what came, whatever is returned.
+func (s *session) receive() error {
+	for s.report.end == nil && s.report.fault == "" {
+		kind, payload, err := s.r.Read()
+		if errors.Is(err, io.EOF) {
+			return io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.frame(kind, payload); err != nil {
+			return fmt.Errorf("frame %c: %w", kind, err)
+		}
+	}
+	return nil
+}
+
+func (s *session) frame(kind wire.Type, payload []byte) error {
+	switch {
+	case kind == wire.TypeFault:
+		var fault wire.Fault
+		if err := json.Unmarshal(payload, &fault); err != nil {
+			return fmt.Errorf("%w: %w", errProtocol, err)
+		}
+		s.report.fault = cmp.Or(fault.Message, "no reason given")
+		return nil
+	case kind == wire.TypeStart && s.report.start == nil:
+		s.report.start = new(wire.Start)
+		s.report.steps = []stepOutput{{name: s.stepName(0)}}
+		s.started()
+		return decode(payload, s.report.start)
+	case s.report.start == nil:
+		return fmt.Errorf("%w: before the start", errProtocol)
+	case s.file != nil && kind != wire.TypeData:
+		return fmt.Errorf("%w: inside of file %q", errProtocol, s.file.Path)
+	}
+	switch kind {
+	case wire.TypeOutput, wire.TypeTail:
+		return s.output(kind, payload)
+	case wire.TypeStep:
+		return s.step(payload)
+	case wire.TypeFile:
+		return s.fileHeader(payload)
+	case wire.TypeData:
+		return s.fileData(payload)
+	case wire.TypeEnd:
+		s.report.end = new(wire.End)
+		return decode(payload, s.report.end)
+	default:
+		return fmt.Errorf("%w: of unknown type", errProtocol)
+	}
+}
+
+func decode(payload []byte, target any) error {
+	if err := json.Unmarshal(payload, target); err != nil {
+		return fmt.Errorf("%w: %w", errProtocol, err)
+	}
+	return nil
+}
+
+// output keeps a piece of a stream. What is kept of head and tail together stays within
+// the step's limit, whoever wrote it.
+func (s *session) output(kind wire.Type, payload []byte) error {
+	current := len(s.report.steps) - 1
+	if current >= len(s.job.spec.Steps) || len(payload) == 0 || (payload[0] != wire.StreamStdout && payload[0] != wire.StreamStderr) {
+		return fmt.Errorf("%w: of no stream of a step", errProtocol)
+	}
+	stream, data := int(payload[0]-wire.StreamStdout), payload[1:]
+	step, spec := &s.report.steps[current], s.job.spec.Steps[current]
+	if int64(len(step.heads[stream])+len(step.tails[stream])+len(data)) > spec.Output {
+		return fmt.Errorf("%w: more output than is kept", errProtocol)
+	}
+	if kind == wire.TypeTail {
+		step.tails[stream] = append(step.tails[stream], data...)
+		return nil
+	}
+	step.heads[stream] = append(step.heads[stream], data...)
+	if s.job.onOutput != nil {
+		name := [2]sandbox.StreamName{sandbox.Stdout, sandbox.Stderr}[stream]
+		s.job.onOutput(sandbox.Output{Step: spec.Name, Stream: name, Data: data})
+	}
+	return nil
+}
+
+func (s *session) step(payload []byte) error {
+	current := len(s.report.steps) - 1
+	if current >= len(s.job.spec.Steps) {
+		return fmt.Errorf("%w: more steps than were asked for", errProtocol)
+	}
+	s.report.steps[current].report = new(wire.StepReport)
+	s.report.steps = append(s.report.steps, stepOutput{name: s.stepName(current + 1)})
+	return decode(payload, s.report.steps[current].report)
+}
+
+func (s *session) stepName(i int) string {
+	if i < len(s.job.spec.Steps) {
+		return s.job.spec.Steps[i].Name
+	}
+	return ""
+}
+
+func (s *session) fileHeader(payload []byte) error {
+	var header wire.FileHeader
+	if err := decode(payload, &header); err != nil {
+		return err
+	}
+	total := header.Size
+	for _, file := range s.report.files {
+		total += int64(len(file.Data))
+	}
+	if header.Size < 0 || total > s.job.spec.FileBytes || len(s.report.files) >= s.job.spec.FilesOut {
+		return fmt.Errorf("%w: more files than are allowed", errProtocol)
+	}
+	s.file = &sandbox.File{Path: header.Path, Executable: header.Executable, Data: make(sandbox.Bytes, 0, header.Size)}
+	s.left = header.Size
+	s.fileDone()
+	return nil
+}
+
+func (s *session) fileData(payload []byte) error {
+	if s.file == nil || int64(len(payload)) > s.left {
+		return fmt.Errorf("%w: of no file", errProtocol)
+	}
+	s.file.Data = append(s.file.Data, payload...)
+	s.left -= int64(len(payload))
+	s.fileDone()
+	return nil
+}
+
+func (s *session) fileDone() {
+	if s.left == 0 {
+		s.report.files = append(s.report.files, *s.file)
+		s.file = nil
+	}
+}

@@ -1,0 +1,192 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/docker/docker/client"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/sandbox/labels"
+	"github.com/sandloop/sandloop/internal/sandbox/wire"
+)
+
+// task is one program in one container.
+type task struct {
+	runner  *Runner
+	box     *box
+	warm    bool
+	job     job
+	program sandbox.Program
+	limits  sandbox.Limits
+
+	// started is when the first step began; it is zero before.
+	started time.Time
+	// overdue is set when sandbox-init did not answer in time.
+	overdue atomic.Bool
+}
+
+// run gives the container its job and removes the container, whatever happens, a panic of
+// the caller's OnOutput included.
+func (t *task) run(ctx context.Context) (sandbox.Result, error) {
+	ended := false
+	defer func() {
+		if ended {
+			t.runner.removeSoon(ctx, t.box)
+			return
+		}
+		t.runner.removeLogged(ctx, t.box)
+	}()
+	t.rename(ctx)
+	received, err := t.converse(ctx)
+	if err == nil {
+		ended = true
+		if received.fault != "" {
+			return t.faulted(ctx, received)
+		}
+		return resultOf(received, t.limits), nil
+	}
+	return t.broken(ctx, received, err)
+}
+
+// converse sends the job and receives the report. The connection is closed when it returns.
+func (t *task) converse(ctx context.Context) (report, error) {
+	b := t.box
+	deadline := time.AfterFunc(inputTimeout, func() { t.overdue.Store(true); b.hangUp() })
+	defer deadline.Stop()
+	b.reader.SetKey(t.job.spec.Key)
+	s := &session{r: b.reader, w: b.writer, job: t.job, started: func() {
+		t.started = time.Now()
+		deadline.Reset(stepTime(t.job.spec.Steps) + reportMargin)
+	}}
+	sent := make(chan struct{})
+	go func() { defer close(sent); _ = s.send() }() // what goes wrong shows in what is received
+	canceling := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { defer close(canceling); t.interrupt(ctx) })
+	defer func() {
+		b.hangUp()
+		<-sent
+		if !stop() {
+			<-canceling
+		}
+	}()
+	err := s.receive()
+	return s.report, err
+}
+
+// interrupt tells sandbox-init that the job is canceled, or just ends it if ctx ended
+// for another cause.
+func (t *task) interrupt(ctx context.Context) {
+	if !errors.Is(context.Cause(ctx), sandbox.ErrCanceled) {
+		t.box.hangUp()
+		return
+	}
+	// If sandbox-init does not even read, the write ends with the connection.
+	time.AfterFunc(cancelGrace, t.box.hangUp)
+	_ = t.box.writer.Write(wire.TypeCancel)
+}
+
+// faulted tells what it means that sandbox-init gave up.
+func (t *task) faulted(ctx context.Context, received report) (sandbox.Result, error) {
+	switch {
+	case errors.Is(context.Cause(ctx), sandbox.ErrCanceled): // the cancel came while input was due
+		return brokenResult(received, t.limits, canceledVerdict), nil
+	case received.start == nil:
+		return sandbox.Result{}, fmt.Errorf("sandbox-init in container %.12s: %s", t.box.id, received.fault)
+	default: // user code ran, and may have brought it about
+		return brokenResult(received, t.limits, sandboxLost("sandbox-init gave up: "+received.fault)), nil
+	}
+}
+
+// canceledVerdict is for a job whose report did not come in time after it was canceled.
+var canceledVerdict = verdict{sandbox.OutcomeCanceled, exitKilled, "", false, "canceled"}
+
+// sandboxLost is the verdict on a program that lost its sandbox by its own doing.
+func sandboxLost(message string) verdict {
+	return verdict{sandbox.OutcomeSignaled, exitSignalBase + sigkill, signalName(sigkill), false, message}
+}
+
+// broken finds out what it means that the stream ended before the report was complete.
+func (t *task) broken(ctx context.Context, received report, cause error) (sandbox.Result, error) {
+	ran := received.start != nil
+	switch {
+	case errors.Is(context.Cause(ctx), sandbox.ErrCanceled):
+		return brokenResult(received, t.limits, canceledVerdict), nil
+	case ctx.Err() != nil:
+		return sandbox.Result{}, context.Cause(ctx)
+	case t.overdue.Load() && ran:
+		v := ending(wire.StepReport{Cause: wire.CauseWall}, t.limits)
+		v.message += ", after which the sandbox did not report"
+		return brokenResult(received, t.limits, v), nil
+	case t.overdue.Load():
+		return sandbox.Result{}, fmt.Errorf("container %.12s did not take the job within %s%s", t.box.id, inputTimeout, t.box.complaint())
+	case t.warm && !ran:
+		return sandbox.Result{}, errStale
+	}
+	f, err := t.runner.fateOf(ctx, t.box)
+	if err != nil {
+		return sandbox.Result{}, fmt.Errorf("container %.12s: %w: %w", t.box.id, cause, err)
+	}
+	return t.blame(ctx, received, f, cause)
+}
+
+// The exit codes of sandbox-init when its stdin ended and when its deadline passed.
+const (
+	initWorkerGone = 3
+	initDeadline   = 4
+)
+
+// blame tells a program that ended its own sandbox from trouble that is not its fault.
+func (t *task) blame(ctx context.Context, received report, f fate, cause error) (sandbox.Result, error) {
+	switch {
+	case f.killed || (f.died && (f.exitCode == initWorkerGone || f.exitCode == initDeadline)):
+		return sandbox.Result{}, fmt.Errorf("container %.12s was killed, removed or cut off while the job ran: %w", t.box.id, cause)
+	case f.died && f.oom:
+		v := sandboxLost("the kernel killed the whole sandbox for the memory limit of " + size(t.limits.Memory))
+		v.outcome = sandbox.OutcomeOutOfMemory
+		return brokenResult(received, t.limits, v), nil
+	case received.start == nil:
+		return sandbox.Result{}, fmt.Errorf("container %.12s ended with code %d before the job started: %w%s", t.box.id, f.exitCode, cause, t.box.complaint())
+	case f.died:
+		return brokenResult(received, t.limits, sandboxLost(fmt.Sprintf("the sandbox ended under the program with code %d%s", f.exitCode, t.box.complaint()))), nil
+	case errors.Is(cause, io.ErrUnexpectedEOF) || client.IsErrConnectionFailed(cause) || !t.exists(ctx):
+		return sandbox.Result{}, fmt.Errorf("connection to container %.12s was lost: %w", t.box.id, cause)
+	default:
+		return brokenResult(received, t.limits, sandboxLost(fmt.Sprintf("killed: what came from the sandbox was not authentic (%v)", cause))), nil
+	}
+}
+
+func (t *task) exists(ctx context.Context) bool {
+	_, err := t.runner.docker.ContainerInspect(ctx, t.box.id)
+	return err == nil
+}
+
+// rename gives the container the job's name, by which whoever starts a later attempt
+// finds and kills it: labels cannot be changed, and a warm container has none of the job.
+// It goes on beside the run.
+func (t *task) rename(ctx context.Context) {
+	if t.program.ID == "" {
+		return
+	}
+	name := labels.JobName(t.program.ID, t.program.Attempt)
+	t.runner.background.Go(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+		defer cancel()
+		if err := t.runner.docker.ContainerRename(ctx, t.box.id, name); err != nil {
+			t.runner.options.Log.Debug("container was not renamed", "container", t.box.id, "name", name, "err", err)
+		}
+	})
+}
+
+// stepTime is the longest that steps can take.
+func stepTime(steps []wire.Step) time.Duration {
+	total := time.Duration(0)
+	for _, step := range steps {
+		total += step.WallTime.Duration()
+	}
+	return total
+}
