@@ -126,7 +126,7 @@ func Default() Config {
 	return Config{
 		Redis: Redis{Addr: Embedded, Prefix: "sandloop", EmbeddedAddr: "127.0.0.1:6390"},
 		Worker: Worker{
-			InteractiveSlots: 1, Grace: 30 * time.Second, MaxAttempts: 3,
+			InteractiveSlots: 1, Grace: 30 * time.Second, MaxAttempts: 4,
 			Weights: Weights{Interactive: 6, Default: 3, Batch: 1},
 		},
 		Sandbox: Sandbox{PoolSize: 2},
