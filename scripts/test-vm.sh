@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# Runs the container tests inside a Debian 13 virtual machine: kernel 6.12,
+# cgroup v2, Docker 26. Needs a Linux on amd64, and no virtualisation.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+export PATH=$PATH:/usr/sbin:/sbin
+
+state=${SANDLOOP_STATE:-${XDG_STATE_HOME:-${HOME:-/root}/.local/state}/sandloop}
+cache=${SANDLOOP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/sandloop}/vm
+image=${SANDLOOP_TEST_IMAGE:-sandloop/core:latest}
+packages=(internal/sandbox/supervisor internal/sandbox/docker internal/reaper)
+
+# shellcheck source=scripts/setup/say.sh
+. "$root/scripts/setup/say.sh"
+# shellcheck source=scripts/setup/apt.sh
+. "$root/scripts/setup/apt.sh"
+
+usage() {
+	cat <<-END
+		Usage: scripts/test-vm.sh [PACKAGE...]
+
+		Without a package: ${packages[*]}
+		The exit status is 0 when every test passed and the machine ended by itself.
+
+		Environment
+		  SANDLOOP_CACHE         where the machine's disks are kept (now ${cache%/vm})
+		  SANDLOOP_TEST_IMAGE    the runtime image to test with (sandloop/core:latest)
+		  SANDLOOP_VM_TIMEOUT    for the whole run of the machine (60m)
+		  SANDLOOP_VM_RUN        run only the tests that match, as for go test -run
+		  SANDLOOP_VM_MEMORY     in megabytes (3584)
+		  SANDLOOP_TIME_SCALE    factor on the tests' time limits (10, or 1 with KVM)
+	END
+}
+
+# need COMMAND PURPOSE PACKAGE...
+need() {
+	local command=$1
+	shift
+	command -v "$command" >/dev/null || apt_install vm "$@"
+}
+
+need_tools() {
+	need qemu-system-x86_64 "the virtual machine" qemu-system-x86
+	need mmdebstrap "building its root file system" mmdebstrap debian-archive-keyring
+	need mke2fs "building its disks" e2fsprogs
+	command -v go >/dev/null || give_up vm "Go is missing" "install it and put it on the PATH"
+	docker image inspect "$image" >/dev/null 2>&1 ||
+		give_up vm "there is no image $image to take into the machine" "run: make setup"
+}
+
+# accelerator prints kvm where the processor has it. A device without the
+# processor's help is itself an emulation, which does not boot this kernel.
+accelerator() {
+	if [[ -w /dev/kvm ]] && grep -qwE 'vmx|svm' /proc/cpuinfo; then echo kvm; else echo tcg; fi
+}
+
+# machine_disk makes the root disk unless one of the same recipe is there, and
+# prints its directory.
+machine_disk() {
+	local recipe disk
+	recipe=$(sha256sum <"$root/scripts/vm/rootfs.sh" | cut -c1-12)
+	disk=$cache/root-$recipe
+	if [[ ! -e $disk ]]; then
+		say vm "building the machine's root file system (about two minutes, once)" >&2
+		[[ $EUID -eq 0 ]] || give_up vm "only root can build it" "run as root: make test-vm"
+		rm -rf "$cache"/root-*
+		mkdir "$disk.new"
+		"$root/scripts/vm/rootfs.sh" "$disk.new" >&2
+		mv "$disk.new" "$disk"
+	fi
+	echo "$disk"
+}
+
+# image_disk saves the runtime image unless that one is there, and prints its file.
+image_disk() {
+	local id file
+	id=$(docker image inspect --format '{{.Id}}' "$image")
+	file=$cache/image-${id#sha256:}
+	if [[ ! -e $file ]]; then
+		say vm "saving $image" >&2
+		rm -f "$cache"/image-*
+		docker save --output "$file.new" "$image"
+		mv "$file.new" "$file"
+	fi
+	echo "$file"
+}
+
+# payload_disk FILE ACCELERATOR makes the disk with the sources (tests read
+# their neighbours), the programs and the tests.
+payload_disk() {
+	local payload=$work/payload program package binary
+	mkdir -p "$payload/source/bin" "$payload/tests"
+	# A file that was deleted and not committed is in the list, and no loss.
+	(cd "$root" && git ls-files -z --cached --others --exclude-standard |
+		tar --null --files-from=- --ignore-failed-read --create --file=- 2>/dev/null) |
+		tar --extract --directory "$payload/source"
+	cp "$root/scripts/vm/guest.sh" "$payload/"
+	for program in sandbox-init worker; do
+		[[ ! -e $root/cmd/$program/main.go ]] || build "$payload/source/bin/" "./cmd/$program"
+	done
+	for package in "${packages[@]}"; do
+		binary=${package//\//-}.test
+		(cd "$root" && CGO_ENABLED=0 nice go test -c -o "$payload/tests/$binary" "./$package")
+		[[ -e $payload/tests/$binary ]] || give_up vm "$package has no tests" "name another package"
+		echo "$binary $package" >>"$payload/packages"
+	done
+	cat >"$payload/environment" <<-END
+		CI=true
+		SANDLOOP_INIT=/opt/sandloop/source/bin/sandbox-init
+		SANDLOOP_TEST_IMAGE=$image
+		SANDLOOP_TIME_SCALE=${SANDLOOP_TIME_SCALE:-$([[ $2 == kvm ]] && echo 1 || echo 10)}
+		TEST_TIMEOUT=${SANDLOOP_VM_TIMEOUT:-60m}
+		TEST_RUN='${SANDLOOP_VM_RUN:-.}'
+	END
+	mke2fs -q -F -t ext4 -d "$payload" "$1" 2G >/dev/null
+}
+
+build() { (cd "$root" && CGO_ENABLED=0 nice go build -o "$1" "$2"); }
+
+# boot ACCELERATOR DISKS IMAGE PAYLOAD runs the machine until it ends, with its
+# console on stdout. The root disk stays as it is: changes go to a temporary file.
+boot() {
+	local -a options=(
+		-machine accel="$1" -cpu max -smp 2 -m "${SANDLOOP_VM_MEMORY:-3584}"
+		-nodefaults -display none -no-reboot -serial "file:$work/console"
+		-kernel "$2/vmlinuz" -initrd "$2/initrd"
+		-append "root=/dev/vda rw console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off systemd.show_status=false systemd.log_color=false"
+		-drive "file=$2/root.ext4,format=raw,if=virtio,snapshot=on"
+		-drive "file=$4,format=raw,if=virtio,cache=unsafe"
+		-drive "file=$3,format=raw,if=virtio,readonly=on"
+	)
+	: >"$work/console"
+	TMPDIR=$work nice timeout "${SANDLOOP_VM_TIMEOUT:-60m}" qemu-system-x86_64 "${options[@]}" </dev/null &
+	machine=$!
+	tail --follow --lines=+1 --sleep-interval=0.5 --pid="$machine" "$work/console" | tr -d '\r'
+	local code=0
+	wait "$machine" || code=$?
+	machine=
+	return "$code"
+}
+
+clean_up() {
+	# Ending timeout(1) ends the machine that it watches.
+	if [[ -n ${machine:-} ]]; then
+		kill "$machine" 2>/dev/null || true
+		wait "$machine" || true
+	fi
+	rm -rf "$work"
+}
+
+main() {
+	case ${1:-} in
+	-h | --help | help)
+		usage
+		return
+		;;
+	esac
+	[[ $# -eq 0 ]] || packages=("$@")
+	mkdir -p "$state" "$cache"
+	need_tools
+	exec 8>"$cache/lock"
+	flock 8
+	work=$(mktemp -d "$cache/run-XXXXXX")
+	machine=
+	trap clean_up EXIT
+	trap 'exit 130' INT TERM HUP
+
+	local accelerator disk image_file code=0 status
+	accelerator=$(accelerator)
+	disk=$(machine_disk)
+	image_file=$(image_disk)
+	say vm "building the tests"
+	payload_disk "$work/payload.ext4" "$accelerator"
+	say vm "booting (accelerator: $accelerator)"
+	boot "$accelerator" "$disk" "$image_file" "$work/payload.ext4" || code=$?
+	status=$(tr -d '\r' <"$work/console" | sed -n 's/^vm: finished with status \([0-9]*\)$/\1/p' | tail -n 1)
+	if [[ $code -eq 124 ]]; then
+		give_up vm "the machine did not end within ${SANDLOOP_VM_TIMEOUT:-60m}" "its last words are above"
+	elif [[ $code -ne 0 || -z $status ]]; then
+		give_up vm "the machine ended without a result (qemu's status: $code)" "its last words are above"
+	fi
+	say vm "done in $SECONDS s, status $status"
+	exit "$status"
+}
+
+main "$@"

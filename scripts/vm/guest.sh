@@ -1,0 +1,74 @@
+#!/bin/bash
+# Runs as root inside the virtual machine, once Docker is up; its output is
+# the serial console. The last line carries the status to the outside.
+set -uo pipefail
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb
+
+payload=/opt/sandloop
+source=$payload/source
+status=0
+
+# step WHAT COMMAND... runs it, and remembers when one does not succeed.
+step() {
+	local what=$1 began=$SECONDS code=0
+	shift
+	echo "vm: === $what"
+	"$@" || code=$?
+	echo "vm: --- $what: status $code after $((SECONDS - began)) s"
+	[[ $code -eq 0 ]] || status=1
+}
+
+about() {
+	echo "vm: up after $(cut -d' ' -f1 /proc/uptime) s"
+	echo "vm: Debian $(</etc/debian_version), kernel $(uname -r), $(nproc) processors"
+	docker version --format 'vm: Docker {{.Server.Version}}, API {{.Server.APIVersion}}' &&
+		docker info --format 'vm: cgroup v{{.CgroupVersion}} ({{.CgroupDriver}}), {{.Driver}}, {{.DefaultRuntime}}' &&
+		runc --version | sed -n '1s/^/vm: /p'
+}
+
+# The image is a tar archive that lies bare on the third disk.
+load_image() { docker load --quiet </dev/vdc; }
+
+# limits starts a container and has the kernel say what binds it.
+limits() {
+	local -a files=(memory.max memory.swap.max pids.max cpu.max)
+	local got want
+	want=$(printf '%s\n' 268435456 0 80 '50000 100000')
+	got=$(docker run --rm --network none --memory 256m --memory-swap 256m --pids-limit 80 --cpus 0.5 \
+		"$SANDLOOP_TEST_IMAGE" cat "${files[@]/#//sys/fs/cgroup/}") || return
+	paste <(printf '%s\n' "${files[@]}") <(echo "$want") <(echo "$got")
+	[[ $got == "$want" ]]
+}
+
+# run_tests BINARY PACKAGE... runs a test binary where `go test` would.
+run_tests() {
+	cd "$source/$2" && "$payload/tests/$1" -test.v -test.timeout "$TEST_TIMEOUT" -test.run "$TEST_RUN"
+}
+
+main() {
+	set -a
+	# shellcheck disable=SC1091 # written by test-vm.sh
+	. "$payload/environment"
+	set +a
+	step 'the machine' about
+	step 'loading the image' load_image
+	step 'limits of a container, asked and read back' limits
+	if [[ -x $source/bin/worker ]]; then
+		step 'worker check' "$source/bin/worker" check
+	fi
+	local binary package
+	while read -r binary package; do
+		step "tests of $package" run_tests "$binary" "$package"
+	done <"$payload/packages"
+	step 'nothing is left' nothing_left
+	echo "vm: finished with status $status"
+}
+
+# nothing_left fails when a container outlived the tests.
+nothing_left() {
+	local left
+	left=$(docker ps --all --format '{{.Names}} {{.Status}}') || return
+	[[ -z $left ]] || { echo "$left"; return 1; }
+}
+
+main
