@@ -135,7 +135,7 @@ func Default() Config {
 			Maxima:   newLimitSet(sandbox.DefaultMaxima()),
 		},
 		Jobs:   Jobs{Retention: 24 * time.Hour, BodyLimit: Size(48 * sandbox.MiB)},
-		Reaper: Reaper{Period: time.Minute, Grace: 10 * time.Second},
+		Reaper: Reaper{Period: time.Minute, Grace: time.Minute},
 		Log:    Log{Level: "info", Format: "auto"},
 	}
 }

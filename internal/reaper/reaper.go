@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	// DefaultGrace is the age below which a container is not removed for want of an owner.
-	DefaultGrace = 10 * time.Second
+	// DefaultGrace is the age below which a container is not removed for want of an owner: a
+	// worker starts warm containers before it tells that it lives.
+	DefaultGrace = time.Minute
 	// DefaultConfirm is longer than the heartbeat of a worker is valid, so that a worker which
 	// was cut off from Redis for a moment has come back by the second look.
 	DefaultConfirm = 6 * time.Second
