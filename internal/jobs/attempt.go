@@ -1,0 +1,105 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+)
+
+// attempt is a run of a job that is under way in this worker.
+type attempt struct {
+	ref       ref
+	token     string
+	number    int
+	started   time.Time
+	submitted time.Time
+	job       Job
+	cancel    context.CancelCauseFunc
+	begun     atomic.Bool // the worker owns the job, or did
+}
+
+// register makes the attempt known to the heartbeat and to cancel hints.
+func (w *Worker) register(a *attempt) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.attempts[a.token] = a
+}
+
+func (w *Worker) unregister(a *attempt) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.attempts, a.token)
+}
+
+// snapshot lists the attempts that are under way.
+func (w *Worker) snapshot() []*attempt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	attempts := make([]*attempt, 0, len(w.attempts))
+	for _, a := range w.attempts {
+		attempts = append(attempts, a)
+	}
+	return attempts
+}
+
+// execute runs the program of an attempt, with its live output if somebody may follow.
+func (w *Worker) execute(ctx context.Context, a *attempt) (sandbox.Result, error) {
+	program := a.job.Program
+	program.ID, program.Attempt = a.ref.ID, a.number
+	if a.number > 1 {
+		if err := w.options.Runner.KillOlder(ctx, a.ref.ID, a.number); err != nil {
+			w.log.WarnContext(ctx, "older attempts not killed", "job", a.ref.ID, "attempt", a.number, "error", err)
+		}
+	}
+	if a.job.Follow {
+		output := newOutputWriter(w.store, a.ref.ID, a.number)
+		defer output.close()
+		program.OnOutput = output.write
+	}
+	return w.runSafely(ctx, program)
+}
+
+// runSafely turns a panic of the runner into an error, since it is our failure.
+func (w *Worker) runSafely(ctx context.Context, program sandbox.Program) (result sandbox.Result, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			w.log.ErrorContext(ctx, "runner panicked", "job", program.ID, "panic", problem, "stack", string(debug.Stack()))
+			err = fmt.Errorf("runner panicked: %v", problem)
+		}
+	}()
+	return w.options.Runner.Run(ctx, program)
+}
+
+// storeTime bounds how long a worker tries to write what became of a job. After it the job
+// is put back as if the worker had died.
+const storeTime = 10 * time.Minute
+
+// errUnsettled means that Redis does not know what became of an attempt. The job stays in
+// the running set, from where the next heartbeat or another worker puts it back.
+var errUnsettled = errors.New("outcome not written")
+
+// insist tries what must not be lost until it works. It gives up after storeTime and when the
+// worker has no more time itself; the error is errUnsettled then.
+func (w *Worker) insist(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		err := do(ctx)
+		if err == nil {
+			return nil
+		}
+		w.log.WarnContext(ctx, "redis does not do its part, will try again", "error", err)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", errUnsettled, err)
+		case <-w.closing:
+			return fmt.Errorf("%w: %w: %w", errUnsettled, ErrShutdown, err)
+		}
+	}
+}

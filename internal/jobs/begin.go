@@ -1,0 +1,81 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// beginScript starts an attempt. ARGV: dispatch, worker, token, time, retention of a job that
+// runs, canceled result, retention, channel for waiters. The reply is gone, done, stale,
+// canceled, owned and the owner, or run and the attempt, its start, the time of submission and the body.
+var beginScript = newScript(`
+local state, dispatch, owner, token, cancel = get('state', 'dispatch', 'owner', 'token', 'cancel')
+if not state then
+	return {'gone'}
+end
+if state == 'done' then
+	return {token == ARGV[3] and 'canceled' or 'done'}
+end
+if dispatch ~= ARGV[1] then
+	return {'stale'}
+end
+if state == 'running' and token ~= ARGV[3] then
+	return {'owned', owner}
+end
+if cancel and state == 'queued' then
+	redis.call('HSET', KEYS[1], 'token', ARGV[3])
+	finish(ARGV[6], 'canceled', ARGV[4], ARGV[7], ARGV[8])
+	return {'canceled'}
+end
+if state == 'queued' then
+	redis.call('HINCRBY', KEYS[1], 'attempt', 1)
+	redis.call('HSET', KEYS[1], 'state', 'running', 'owner', ARGV[2], 'token', ARGV[3], 'started', ARGV[4])
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+redis.call('PEXPIRE', KEYS[2], ARGV[5])
+local attempt, started, submitted = get('attempt', 'started', 'submitted')
+return {'run', attempt, started, submitted, redis.call('GET', KEYS[2]) or ''}
+`)
+
+// beginning is the answer to the wish to start an attempt.
+type beginning struct {
+	// verdict is the first element of the script's reply.
+	verdict   string
+	owner     string
+	attempt   int
+	started   time.Time
+	submitted time.Time
+	body      string
+}
+
+// begin makes the worker the owner of a job unless there is a reason not to.
+func (w *Worker) begin(ctx context.Context, r ref, token string) (beginning, error) {
+	w.store.rdb.SAdd(ctx, w.store.keys.running(w.id), r.String()) // a lost one is found by its lease
+	reply, err := w.store.run(ctx, beginScript, r.ID, strconv.Itoa(r.Dispatch), w.id, token, formatTime(time.Now()),
+		durationMillis(queuedRetention), w.canceledResult, durationMillis(w.store.retention), w.store.keys.doneChannel(r.ID))
+	if err != nil {
+		return beginning{}, fmt.Errorf("begin job %s: %w", r, err)
+	}
+	b := beginning{verdict: reply[0]}
+	switch {
+	case b.verdict == "owned":
+		b.owner = reply[1]
+	case b.verdict == "run":
+		b.attempt, _ = strconv.Atoi(reply[1])
+		b.started, b.submitted, b.body = parseTime(reply[2]), parseTime(reply[3]), reply[4]
+	}
+	return b, nil
+}
+
+// decodeBody reads a stored job.
+func decodeBody(packed string) (job Job, err error) {
+	plain, err := unpack([]byte(packed))
+	if err != nil {
+		return Job{}, err
+	}
+	err = json.Unmarshal(plain, &job)
+	return job, err
+}

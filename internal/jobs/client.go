@@ -1,0 +1,52 @@
+package jobs
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// ClientOptions are what a Client needs to know; the zero value is usable.
+type ClientOptions struct {
+	// Prefix starts every key, DefaultPrefix when empty. It must be the workers'.
+	Prefix string
+	// Retention is how long the result of a job that is canceled while it waits is
+	// kept: 24 h when 0; less than 1 s means 1 s.
+	Retention time.Duration
+	// BodyLimit is the size in bytes of the largest job in JSON, DefaultBodyLimit when 0.
+	BodyLimit int
+	// Log is told what no caller hears of; nil is silence.
+	Log *slog.Logger
+}
+
+// Client submits jobs and learns what became of them. It is safe for concurrent use.
+type Client struct {
+	store     *store
+	bodyLimit int
+
+	mu       sync.Mutex
+	hub      *hub // made by the first Await
+	isClosed bool
+}
+
+// NewClient makes a Client on a connection that stays the caller's.
+func NewClient(rdb redis.UniversalClient, options ClientOptions) *Client {
+	if options.BodyLimit == 0 {
+		options.BodyLimit = DefaultBodyLimit
+	}
+	return &Client{store: newStore(rdb, options.Prefix, options.Retention, options.Log), bodyLimit: options.BodyLimit}
+}
+
+// Close ends the Client's subscription. Every Await that still waits returns ErrClosed.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	hub := c.hub
+	c.isClosed = true
+	c.mu.Unlock()
+	if hub == nil {
+		return nil
+	}
+	return hub.close()
+}

@@ -1,0 +1,210 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+)
+
+// handler is the asynq handler of one queue. Each task comes with a slot of its own.
+type handler struct {
+	worker   *Worker
+	queue    Queue
+	handover chan slot
+}
+
+// ProcessTask runs a job once. It returns nil when the job has a result or is none of this
+// worker's business, an error when it is to be tried again, and asynq.SkipRetry for a task
+// that is not one of ours. It does not use asynq's context, which ends at times when the
+// job has not.
+func (h *handler) ProcessTask(ctx context.Context, task *asynq.Task) error {
+	held := <-h.handover
+	defer h.worker.slots.release(held)
+	var r ref
+	if err := json.Unmarshal(task.Payload(), &r); err != nil || task.Type() != taskType || !validName(r.ID, maxIDBytes) {
+		h.worker.log.Error("task is not a job", "queue", h.queue, "type", task.Type(), "error", err)
+		return fmt.Errorf("task of type %s is not a job: %w", task.Type(), asynq.SkipRetry)
+	}
+	return h.worker.handle(context.WithoutCancel(ctx), h.queue, r)
+}
+
+// handle begins an attempt, runs it and settles what became of it.
+func (w *Worker) handle(ctx context.Context, queue Queue, r ref) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	a := &attempt{ref: r, token: newToken(), cancel: cancel}
+	w.register(a)
+	defer w.unregister(a)
+	var b beginning
+	err := w.insist(ctx, func(ctx context.Context) (err error) {
+		b, err = w.begin(ctx, r, a.token)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if b.verdict != "run" {
+		return w.decline(ctx, r, b)
+	}
+	a.number, a.started, a.submitted = b.attempt, b.started, b.submitted
+	a.begun.Store(true)
+	w.log.DebugContext(ctx, "job started", "job", r.ID, "attempt", a.number, "queue", queue)
+	var result sandbox.Result
+	if a.job, err = decodeBody(b.body); err == nil {
+		result, err = w.execute(ctx, a)
+	} else {
+		err = fmt.Errorf("decode body of job %s: %w", r.ID, err)
+	}
+	err = w.settle(ctx, queue, a, result, err)
+	if !errors.Is(err, errUnsettled) {
+		w.forget(ctx, r)
+	}
+	return err
+}
+
+// decline ends a task that is not to be run. One whose owner seems dead is looked at again
+// later, when the owner is back or the job was recovered from it.
+func (w *Worker) decline(ctx context.Context, r ref, b beginning) error {
+	if b.verdict != "owned" {
+		w.log.DebugContext(ctx, "task dropped", "job", r, "reason", b.verdict)
+		w.forget(ctx, r)
+		return nil
+	}
+	if b.owner != w.id {
+		w.forget(ctx, r)
+	}
+	alive, err := w.store.alive(ctx, b.owner)
+	if err == nil && alive[b.owner] {
+		w.log.InfoContext(ctx, "task dropped", "job", r, "reason", "it runs elsewhere", "owner", b.owner)
+		return nil
+	}
+	if err == nil { // an unregistered worker is looked at by every other one
+		err = w.store.rdb.SAdd(ctx, w.store.keys.workers(), b.owner).Err()
+	}
+	if err == nil {
+		err = w.store.rdb.SAdd(ctx, w.store.keys.running(b.owner), r.String()).Err()
+	}
+	return errors.Join(fmt.Errorf("job %s is owned by worker %s, which does not answer: %w", r, b.owner, errNotNow), err)
+}
+
+// errNotNow sends a task to asynq's retries without counting it as a failure.
+var errNotNow = errors.New("try again later")
+
+// forget takes a job from the worker's running set.
+func (w *Worker) forget(ctx context.Context, r ref) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := w.store.rdb.SRem(ctx, w.store.keys.running(w.id), r.String()).Err(); err != nil {
+		w.log.WarnContext(ctx, "running set not updated, the next heartbeat will", "job", r, "error", err)
+	}
+}
+
+// settle writes what became of an attempt, according to why it ended.
+func (w *Worker) settle(ctx context.Context, queue Queue, a *attempt, result sandbox.Result, problem error) error {
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, ErrLost):
+		w.drop(a)
+		return nil
+	case problem == nil:
+	case errors.Is(cause, sandbox.ErrCanceled):
+		result = ourResult(sandbox.OutcomeCanceled, "the job was canceled; what it did is not known: "+problem.Error())
+	case errors.Is(cause, ErrShutdown):
+		return w.requeue(ctx, queue, a)
+	default:
+		return w.fail(ctx, queue, a, problem)
+	}
+	result.QueueTime = sandbox.Seconds(max(0, a.started.Sub(a.submitted)))
+	var stored bool
+	err := w.insist(ctx, func(ctx context.Context) (err error) {
+		stored, err = w.finish(ctx, a, result, "")
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case !stored:
+		w.drop(a)
+		return nil
+	}
+	w.counters.Finished.Add(1)
+	if a.job.Follow {
+		endOutput(ctx, w.store, a.ref.ID)
+	}
+	w.log.InfoContext(ctx, "job done", "job", a.ref.ID, "attempt", a.number, "queue", queue, "outcome", result.Outcome,
+		"duration", result.Duration.Duration(), "queued", result.QueueTime.Duration())
+	return nil
+}
+
+func (w *Worker) drop(a *attempt) {
+	w.counters.Dropped.Add(1)
+	w.log.Warn("result dropped, another attempt owns the job", "job", a.ref.ID, "attempt", a.number)
+}
+
+// requeue gives a job of a stopping worker to the others at once.
+func (w *Worker) requeue(ctx context.Context, queue Queue, a *attempt) error {
+	return w.insist(ctx, func(ctx context.Context) error {
+		reply, err := w.release(ctx, a, releaseShutdown, workerShutdown)
+		if err != nil || reply[0] != "queued" {
+			return err
+		}
+		next := a.ref
+		next.Dispatch, _ = strconv.Atoi(reply[1])
+		if err := w.store.dispatch(ctx, queue, next); err != nil {
+			return err
+		}
+		w.counters.Requeued.Add(1)
+		w.log.InfoContext(ctx, "job requeued", "job", a.ref.ID, "attempt", a.number)
+		return nil
+	})
+}
+
+// fail records that our machinery failed. The error it returns makes asynq try again
+// later; it is nil when the job was given up or ended otherwise.
+func (w *Worker) fail(ctx context.Context, queue Queue, a *attempt, problem error) error {
+	w.counters.Failed.Add(1)
+	w.log.ErrorContext(ctx, "attempt failed", "job", a.ref.ID, "attempt", a.number, "error", problem)
+	var reply []string
+	err := w.insist(ctx, func(ctx context.Context) (err error) {
+		reply, err = w.release(ctx, a, releaseFailed, problem.Error())
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case reply[0] == "queued":
+		return problem
+	case reply[0] == "lost":
+		w.drop(a)
+	case sandbox.Outcome(reply[1]) == sandbox.OutcomeInfraError:
+		w.bury(ctx, queue, a.ref.ID)
+	}
+	return nil
+}
+
+// alive tells which workers have a heartbeat.
+func (s *store) alive(ctx context.Context, ids ...string) (map[string]bool, error) {
+	beats := make(map[string]*redis.IntCmd, len(ids))
+	_, err := s.rdb.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for _, id := range ids {
+			beats[id] = pipe.Exists(ctx, s.keys.worker(id))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read heartbeats: %w", err)
+	}
+	alive := make(map[string]bool, len(ids))
+	for id, beat := range beats {
+		alive[id] = beat.Val() == 1
+	}
+	return alive, nil
+}

@@ -1,0 +1,122 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+)
+
+// recoverScript puts a job back on its queue whose worker died. ARGV: dispatch that the
+// worker had, worker, time, most attempts, retention, channel for waiters, canceled result,
+// result of a job that is given up. The reply is none, done, its outcome and queue, or queued, the dispatch and the queue.
+//
+// A job that is queued with a newer dispatch is reported as queued again: whoever raised
+// it may have died before the task was enqueued.
+var recoverScript = newScript(`
+local state, dispatch, owner, queue, cancel = get('state', 'dispatch', 'owner', 'queue', 'cancel')
+if not state or state == 'done' then
+	return {'none'}
+end
+if state == 'queued' and tonumber(dispatch) > tonumber(ARGV[1]) then
+	return {'queued', dispatch, queue}
+end
+if dispatch ~= ARGV[1] or (state == 'running' and owner ~= ARGV[2]) then
+	return {'none'}
+end
+if state == 'running' then
+	local attempt, started = get('attempt', 'started')
+	remember('{"number":' .. attempt .. ',"worker":"' .. owner .. '","started":' .. started ..
+		',"ended":' .. ARGV[3] .. ',"error":"worker lost"}\n')
+	if cancel then
+		finish(ARGV[7], 'canceled', ARGV[3], ARGV[5], ARGV[6])
+		return {'done', 'canceled', queue}
+	end
+	if redis.call('HINCRBY', KEYS[1], 'failures', 1) >= tonumber(ARGV[4]) then
+		finish(ARGV[8], 'infra_error', ARGV[3], ARGV[5], ARGV[6])
+		return {'done', 'infra_error', queue}
+	end
+end
+redis.call('HSET', KEYS[1], 'state', 'queued')
+redis.call('HDEL', KEYS[1], 'token')
+return {'queued', tostring(redis.call('HINCRBY', KEYS[1], 'dispatch', 1)), queue}
+`)
+
+// recoverWorker puts back everything that a dead worker had taken and forgets the worker.
+func (w *Worker) recoverWorker(ctx context.Context, dead string) error {
+	taken, err := w.store.rdb.SMembers(ctx, w.store.keys.running(dead)).Result()
+	if err != nil {
+		return fmt.Errorf("read jobs of worker %s: %w", dead, err)
+	}
+	var errs []error
+	for _, member := range taken {
+		errs = append(errs, w.recoverJob(ctx, member, dead))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err // the worker stays registered, so that somebody tries again
+	}
+	w.log.WarnContext(ctx, "worker was lost", "lost", dead, "jobs", len(taken))
+	_, err = w.store.rdb.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		pipe.SRem(ctx, w.store.keys.workers(), dead)
+		pipe.Del(ctx, w.store.keys.running(dead))
+		return nil
+	})
+	return err
+}
+
+// recoverJob puts back one job, named as in a running set, that a worker had taken.
+func (w *Worker) recoverJob(ctx context.Context, member, worker string) error {
+	r, ok := parseRef(member)
+	if !ok {
+		return w.store.rdb.SRem(ctx, w.store.keys.running(worker), member).Err()
+	}
+	reply, err := w.store.run(ctx, recoverScript, r.ID, strconv.Itoa(r.Dispatch), worker, formatTime(time.Now()),
+		strconv.Itoa(w.options.MaxAttempts), durationMillis(w.store.retention), w.store.keys.doneChannel(r.ID),
+		w.canceledResult, w.exhausted("its worker was lost"))
+	if err != nil {
+		return fmt.Errorf("recover job %s: %w", r, err)
+	}
+	switch reply[0] {
+	case "queued":
+		r.Dispatch, _ = strconv.Atoi(reply[1])
+		if err := w.store.dispatch(ctx, Queue(reply[2]), r); err != nil {
+			return err
+		}
+		w.counters.Recovered.Add(1)
+		w.log.WarnContext(ctx, "job recovered", "job", r.ID, "dispatch", r.Dispatch, "lost", worker)
+	case "done":
+		if sandbox.Outcome(reply[1]) == sandbox.OutcomeInfraError {
+			w.bury(ctx, Queue(reply[2]), r.ID)
+		}
+	}
+	return w.store.rdb.SRem(ctx, w.store.keys.running(worker), member).Err()
+}
+
+// exhausted is the packed result of a job that is given up.
+func (w *Worker) exhausted(problem string) []byte {
+	packed, err := encodeResult("", ourResult(sandbox.OutcomeInfraError, fmt.Sprintf(
+		"sandloop failed to run the job %d times and gave up; the program is not to blame; the last time: %s", w.options.MaxAttempts, problem)))
+	if err != nil {
+		w.log.Error("result not encoded", "error", err) // a struct of plain fields always encodes
+	}
+	return packed
+}
+
+// bury lists a job among the dead letters of its queue for as long as its result is kept.
+func (w *Worker) bury(ctx context.Context, queue Queue, id string) {
+	now := time.Now()
+	_, err := w.store.rdb.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		pipe.ZAdd(ctx, w.store.keys.dead(queue), redis.Z{Score: float64(now.UnixMilli()), Member: id})
+		pipe.ZRemRangeByScore(ctx, w.store.keys.dead(queue), "-inf", strconv.FormatInt(now.Add(-w.store.retention).UnixMilli(), 10))
+		pipe.PExpire(ctx, w.store.keys.dead(queue), w.store.retention)
+		return nil
+	})
+	if err != nil {
+		w.log.WarnContext(ctx, "dead letter not listed", "job", id, "error", err)
+	}
+}

@@ -1,0 +1,151 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// safetyPoll is how long a server waits for a wake message before it looks by itself. It
+	// is short because asynq fixes a task's lease before it asks for the task.
+	safetyPoll = time.Second
+	// persistMax is the longest pause between two tries while Redis does not answer.
+	persistMax = time.Second
+)
+
+// serverConn is the connection of the asynq server of one queue. It changes what asynq's
+// scripts do in two ways. Dequeuing takes a slot first and, instead of finding nothing
+// once a second, waits for a wake message. And every script is tried again while Redis
+// does not answer, because asynq runs a task again whose end it could not write.
+type serverConn struct {
+	redis.UniversalClient
+	queue    Queue
+	pending  string // the key of the queue's list of waiting tasks
+	slots    *slots
+	handover chan slot     // takes the slot of each task to the handler
+	wake     chan struct{} // capacity 1
+	stop     <-chan struct{}
+	closing  <-chan struct{}
+	log      *slog.Logger
+	down     atomic.Bool
+}
+
+// EvalSha runs one of asynq's scripts by its hash.
+func (c *serverConn) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
+	return c.eval(ctx, keys, func() *redis.Cmd { return c.UniversalClient.EvalSha(ctx, sha, keys, args...) })
+}
+
+// Eval runs one of asynq's scripts that Redis does not know yet.
+func (c *serverConn) Eval(ctx context.Context, script string, keys []string, args ...any) *redis.Cmd {
+	return c.eval(ctx, keys, func() *redis.Cmd { return c.UniversalClient.Eval(ctx, script, keys, args...) })
+}
+
+func (c *serverConn) eval(ctx context.Context, keys []string, script func() *redis.Cmd) *redis.Cmd {
+	if len(keys) == 4 && keys[0] == c.pending {
+		return c.dequeue(ctx, script)
+	}
+	cmd := c.persist(ctx, script)
+	if len(keys) == 2 && keys[1] == c.pending { // the forwarder: retries that are due
+		if moved, err := cmd.Int(); err == nil && moved > 0 {
+			notify(c.wake)
+		}
+	}
+	return cmd
+}
+
+// dequeue returns the reply that holds a task, after handing its slot over, or redis.Nil
+// when none came for the time of a safety poll.
+func (c *serverConn) dequeue(ctx context.Context, script func() *redis.Cmd) *redis.Cmd {
+	expiry := time.NewTimer(safetyPoll*3/4 + rand.N(safetyPoll/2))
+	defer expiry.Stop()
+	for {
+		held, ok := c.slots.acquire(c.queue, c.stop, expiry.C)
+		if !ok {
+			return nothing(ctx)
+		}
+		cmd := script()
+		err := cmd.Err()
+		if err == nil {
+			c.reachable(true, nil)
+			c.handover <- held
+			return cmd
+		}
+		c.slots.release(held)
+		wake := c.wake
+		switch {
+		case redis.HasErrorPrefix(err, "NOSCRIPT"):
+			return cmd // asynq sends the script itself next
+		case errors.Is(err, redis.Nil):
+			c.reachable(true, nil)
+		default:
+			c.reachable(false, err)
+			wake = nil
+		}
+		select {
+		case <-wake:
+		case <-expiry.C:
+			return nothing(ctx)
+		case <-c.stop:
+			return nothing(ctx)
+		}
+	}
+}
+
+func nothing(ctx context.Context) *redis.Cmd {
+	cmd := redis.NewCmd(ctx)
+	cmd.SetErr(redis.Nil)
+	return cmd
+}
+
+// persist tries a script until Redis answers, its context ends or the worker closes.
+func (c *serverConn) persist(ctx context.Context, script func() *redis.Cmd) *redis.Cmd {
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, persistMax) {
+		cmd := script()
+		if !unanswered(cmd.Err()) {
+			return cmd
+		}
+		c.reachable(false, cmd.Err())
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return cmd
+		case <-c.closing:
+			return cmd
+		}
+	}
+}
+
+// reachable logs when Redis goes away and when it is back.
+func (c *serverConn) reachable(ok bool, err error) {
+	switch {
+	case !ok && c.down.CompareAndSwap(false, true):
+		c.log.Warn("redis does not answer", "queue", c.queue, "error", err)
+	case ok && c.down.CompareAndSwap(true, false):
+		c.log.Info("redis answers again", "queue", c.queue)
+	}
+}
+
+// unanswered tells whether a command may do better later: there was no reply, or one that
+// says that the server is not ready.
+func unanswered(err error) bool {
+	var reply redis.Error
+	switch {
+	case err == nil, errors.Is(err, redis.Nil):
+		return false
+	case !errors.As(err, &reply):
+		return true
+	}
+	for _, passing := range []string{"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "OOM", "MISCONF"} {
+		if strings.HasPrefix(err.Error(), passing) {
+			return true
+		}
+	}
+	return false
+}
