@@ -27,6 +27,7 @@ type box struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stderr bytes.Buffer
+	out    *wire.Writer
 	frames *wire.Reader
 	ready  wire.Ready
 }
@@ -37,6 +38,11 @@ const pidsLimit = 64
 
 // newBox starts a container and waits for Ready. More flags win over the usual ones.
 func newBox(t *testing.T, flags ...string) *box {
+	t.Helper()
+	return newBoxWith(t, []string{"--deadline", "5m"}, flags...)
+}
+
+func newBoxWith(t *testing.T, initArgs []string, flags ...string) *box {
 	t.Helper()
 	image, initPath := testenv.Image(t), testenv.InitPath(t)
 	b := &box{name: fmt.Sprintf("sandloop-supervisor-test-%d-%d", time.Now().UnixNano(), boxes.Add(1))}
@@ -49,7 +55,7 @@ func newBox(t *testing.T, flags ...string) *box {
 		"--ulimit", "core=0", "--ulimit", "nofile=1024:1024", "-w", "/workspace", "--log-driver", "none",
 		"-v", initPath + ":/sandbox-init:ro", "--entrypoint", "/sandbox-init",
 	}, flags...)
-	b.cmd = exec.Command("docker", append(args, image, "--deadline", "5m")...) //nolint:gosec,noctx // ended in Cleanup
+	b.cmd = exec.Command("docker", append(append(args, image), initArgs...)...) //nolint:gosec,noctx // ended in Cleanup
 	b.cmd.Stderr = &b.stderr
 	var err error
 	b.stdin, err = b.cmd.StdinPipe()
@@ -111,12 +117,12 @@ func (b *box) submit(t *testing.T, j job) {
 	_, err := rand.Read(j.Key)
 	require.NoError(t, err)
 	j.StdinSize = int64(len(j.stdin))
-	out := wire.NewWriter(b.stdin)
-	require.NoError(t, out.WriteJSON(wire.TypeSpec, j.Spec))
+	b.out = wire.NewWriter(b.stdin)
+	require.NoError(t, b.out.WriteJSON(wire.TypeSpec, j.Spec))
 	for _, data := range append(j.data, j.stdin) {
 		for len(data) > 0 {
 			n := min(len(data), wire.ChunkSize)
-			require.NoError(t, out.Write(wire.TypeData, data[:n]))
+			require.NoError(t, b.out.Write(wire.TypeData, data[:n]))
 			data = data[n:]
 		}
 	}
@@ -231,4 +237,21 @@ func (r rest) Read([]byte) (int, error) {
 		return 0, err
 	}
 	return 0, nil
+}
+
+// cancel asks to end the job.
+func (b *box) cancel(t *testing.T) {
+	t.Helper()
+	require.NoError(t, b.out.Write(wire.TypeCancel))
+}
+
+func image(t *testing.T) string { return testenv.Image(t) }
+
+// exitCode is that of a docker run, which is the container's.
+func exitCode(err error) int {
+	var exited *exec.ExitError
+	if errors.As(err, &exited) {
+		return exited.ExitCode()
+	}
+	return 0
 }

@@ -14,7 +14,27 @@ import (
 // dataReader is the bytes of the TypeData frames that follow a spec.
 type dataReader struct {
 	frames *wire.Reader
-	rest   []byte
+	rest   []byte // of the last frame
+	due    int64  // bytes that were announced and have not come yet
+}
+
+func newDataReader(frames *wire.Reader, spec wire.Spec) *dataReader {
+	d := &dataReader{frames: frames, due: spec.StdinSize}
+	for _, file := range spec.Files {
+		d.due += max(0, file.Size)
+	}
+	return d
+}
+
+// discard reads what is still due, so that a worker that is sending gets to the point
+// where it reads why its job cannot run.
+func (d *dataReader) discard() {
+	for d.due > 0 {
+		d.rest = nil
+		if _, err := d.Read(make([]byte, 1)); err != nil {
+			return
+		}
+	}
 }
 
 // Read returns io.ErrUnexpectedEOF when the frames end or another kind comes.
@@ -31,6 +51,7 @@ func (d *dataReader) Read(p []byte) (int, error) {
 			return 0, fmt.Errorf("frame %q while data is due", byte(kind))
 		}
 		d.rest = payload
+		d.due -= int64(len(payload))
 	}
 	n := copy(p, d.rest)
 	d.rest = d.rest[n:]

@@ -41,7 +41,11 @@ func Run(stdin, stdout *os.File, deadline time.Duration) error {
 	}
 	s := &session{in: wire.NewReader(in), out: wire.NewWriter(out)}
 	if err := s.run(); err != nil {
-		return errors.Join(err, s.out.WriteJSON(wire.TypeFault, wire.Fault{Message: err.Error()}))
+		err = errors.Join(err, s.out.WriteJSON(wire.TypeFault, wire.Fault{Message: err.Error()}))
+		if s.data != nil {
+			s.data.discard()
+		}
+		return err
 	}
 	return nil
 }
@@ -50,6 +54,8 @@ func Run(stdin, stdout *os.File, deadline time.Duration) error {
 type session struct {
 	in  *wire.Reader
 	out *wire.Writer
+	// data is what follows the spec; nil before it and once a step can run.
+	data *dataReader
 }
 
 func (s *session) run() error {
@@ -74,6 +80,7 @@ func (s *session) run() error {
 	if err != nil {
 		return err
 	}
+	s.data = newDataReader(s.in, spec)
 	view, swapAccounted, err := readView(kernelFiles{status: "/proc/self/status", net: "/sys/class/net", group: group})
 	if err != nil {
 		return err
@@ -137,17 +144,17 @@ func (s *session) place(spec wire.Spec) (*input, error) {
 		return nil, fmt.Errorf("files and stdin of %d bytes do not fit into %d bytes of memory with /workspace of %d bytes",
 			needed-own, spec.Expect.MemoryBytes, spec.Expect.WorkspaceBytes)
 	}
-	data := &dataReader{frames: s.in}
-	if err := placeFiles(workspaceDir, spec.Files, data); err != nil {
+	if err := placeFiles(workspaceDir, spec.Files, s.data); err != nil {
 		return nil, err
 	}
-	in, err := newInput(data, spec.StdinSize)
+	in, err := newInput(s.data, spec.StdinSize)
 	if err != nil {
 		return nil, err
 	}
-	if len(data.rest) > 0 {
-		return nil, fmt.Errorf("%d bytes of data more than the spec announced", len(data.rest))
+	if len(s.data.rest) > 0 {
+		return nil, fmt.Errorf("%d bytes of data more than the spec announced", len(s.data.rest))
 	}
+	s.data = nil
 	return in, nil
 }
 
