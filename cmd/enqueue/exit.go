@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+)
+
+// The exit codes that are not a program's own.
+const (
+	exitNotOK       = 1   // compile error; wait: a program was not ok
+	exitUsage       = 2   // bad command line, or a job that is refused
+	exitTimeout     = 124 // wall-clock or CPU-time limit, as timeout(1) has it
+	exitFailure     = 125 // our own failure, as docker run has it
+	exitInterrupted = 130 // Ctrl-C, or canceled by someone else
+	exitOutOfMemory = 137 // as a shell reports the kernel's SIGKILL
+	exitBrokenPipe  = 141 // 128 + SIGPIPE: the reader of our output went away
+	exitOutputLimit = 153 // 128 + SIGXFSZ, as under ulimit -f
+)
+
+// exitCodesHelp is the same list for people.
+const exitCodesHelp = `Exit codes of run and result:
+  the program's own; 128+N when signal N killed it
+  1    the program does not compile
+  2    bad command line, or a job that is refused
+  124  the wall-clock or the CPU-time limit ended it
+  125  our failure: Redis down, no such job, no result yet, the job could not be run
+  130  canceled, by Ctrl-C or by someone else
+  137  out of memory
+  153  ended for writing too much (only with an output kill limit)
+wait: 0 when every program is ok, 1 when one is not, 125 when a result cannot be had.
+With --json the field "outcome" tells them apart without doubt.`
+
+// exitError carries an exit code; err is nil when all that matters has been said.
+type exitError struct {
+	code int
+	err  error
+}
+
+// Error returns the message, empty when there is nothing to say.
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *exitError) Unwrap() error { return e.err }
+
+func usageError(err error) error { return &exitError{exitUsage, err} }
+
+func usagef(format string, args ...any) error { return usageError(fmt.Errorf(format, args...)) }
+
+// exitCode is what the process ends with after run returned err.
+func exitCode(err error) int {
+	var exit *exitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.code
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	}
+	return exitFailure
+}
+
+// report writes what an error says, each line marked as ours.
+func report(stderr io.Writer, err error) {
+	if err == nil || err.Error() == "" {
+		return
+	}
+	for _, line := range strings.Split(err.Error(), "\n") {
+		say(stderr, "%s", line)
+	}
+}
+
+// say writes one line of ours. Text from a sandbox may be in it.
+func say(stderr io.Writer, format string, args ...any) {
+	fmt.Fprintf(stderr, "enqueue: %s\n", printable(fmt.Sprintf(format, args...)))
+}
+
+// resultCode turns a result into the exit code of run and result.
+func resultCode(result sandbox.Result) int {
+	switch result.Outcome {
+	case sandbox.OutcomeWallTimeout, sandbox.OutcomeCPUTimeout:
+		return exitTimeout
+	case sandbox.OutcomeOutOfMemory:
+		return exitOutOfMemory
+	case sandbox.OutcomeOutputLimit:
+		return exitOutputLimit
+	case sandbox.OutcomeCompileError:
+		return exitNotOK
+	case sandbox.OutcomeCanceled:
+		return exitInterrupted
+	case sandbox.OutcomeRejected:
+		return exitUsage
+	case sandbox.OutcomeInfraError:
+		return exitFailure
+	}
+	if result.ExitCode < 0 || result.ExitCode > 255 {
+		return exitFailure
+	}
+	return result.ExitCode
+}

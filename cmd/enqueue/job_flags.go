@@ -1,0 +1,51 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/sandloop/sandloop/internal/jobs"
+)
+
+// jobFlags are what a command line says about the job around a program.
+type jobFlags struct {
+	program programFlags
+	queue   string
+	tenant  string
+	key     string
+}
+
+func (f *jobFlags) add(flags *pflag.FlagSet, queue jobs.Queue) {
+	f.program.add(flags)
+	flags.StringVar(&f.queue, "queue", string(queue), "queue: interactive, default or batch")
+	flags.StringVar(&f.tenant, "tenant", "", "on whose behalf the job runs")
+	flags.StringVar(&f.key, "key", "", "idempotency key: a repeated submission with the same key is the same job")
+}
+
+// job reads the program's file and checks against the configured limits all that can be
+// checked without a worker, which has the last word.
+func (f *jobFlags) job(a *app, s *settings, file string, args []string) (jobs.Job, error) {
+	queue, err := jobs.ParseQueue(f.queue)
+	if err != nil {
+		return jobs.Job{}, usagef("--%w", err)
+	}
+	if file == "-" && f.program.stdin == "-" {
+		return jobs.Job{}, usagef("--stdin -: standard input is the program already: name a file for one of the two")
+	}
+	main, err := a.readSource(file, s.defaults.InputBytes)
+	if err != nil {
+		return jobs.Job{}, err
+	}
+	program, err := f.program.program(a, s.languages, main, s.defaults.InputBytes-int64(len(main.data)))
+	if err != nil {
+		return jobs.Job{}, err
+	}
+	program.Args = append(program.Args, args...)
+	if _, err := s.languages.Prepare(program, s.defaults, s.maxima); err != nil {
+		return jobs.Job{}, refusal(err)
+	}
+	job := jobs.Job{Program: program, Queue: queue, Tenant: f.tenant, IdempotencyKey: f.key}
+	if err := job.Validate(); err != nil {
+		return jobs.Job{}, usageError(err)
+	}
+	return job, nil
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandloop/sandloop/internal/jobs"
+	"github.com/sandloop/sandloop/internal/sandbox"
+)
+
+// runFlags are the flags of run beside those of the job.
+type runFlags struct {
+	job    jobFlags
+	out    outFlags
+	asJSON bool
+	wait   *sandbox.Seconds
+}
+
+func newRunCommand(a *app) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run FILE|- [flags] [-- ARGUMENT...]",
+		Short: "Run a program, print its output as it comes and exit with its code",
+		Long: `run puts a program on the queue, prints its two output streams as they come and exits
+with its code. What a compiler says goes to standard error. Ctrl-C cancels the job.
+
+` + exitCodesHelp,
+		Args: func(cmd *cobra.Command, args []string) error { return oneFile(cmd.ArgsLenAtDash(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.settings(cmd)
+			if err != nil {
+				return err
+			}
+			files, own := programArgs(cmd.ArgsLenAtDash(), args)
+			job, err := f.job.job(a, s, files[0], own)
+			if err != nil {
+				return err
+			}
+			client, closeClient, err := s.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer closeClient()
+			return f.run(cmd, a, client, job)
+		},
+	}
+	f.job.add(cmd.Flags(), jobs.Interactive)
+	f.out.add(cmd.Flags())
+	addWaitTimeout(cmd.Flags(), &f.wait)
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the whole record as one JSON object instead of the output")
+	return cmd
+}
+
+// run submits the job and sees it to its end.
+func (f *runFlags) run(cmd *cobra.Command, a *app, client *jobs.Client, job jobs.Job) error {
+	job.Follow = !f.asJSON
+	submitted, err := client.Submit(cmd.Context(), job)
+	if err != nil {
+		return submitError(err)
+	}
+	ctx, cancel := waitContext(cmd.Context(), f.wait)
+	defer cancel(nil)
+	shown := newOutput(a.stdout, a.stderr)
+	record, err := f.await(ctx, cancel, client, submitted.ID, shown)
+	if err != nil {
+		record, err = f.giveUp(ctx, a, client, submitted.ID, err)
+		if err != nil {
+			return err
+		}
+	}
+	view := recordView{out: &f.out, patterns: job.Program.Outputs, asJSON: f.asJSON, writeFiles: !f.asJSON || cmd.Flags().Changed("out-dir")}
+	return view.show(a, record, shown)
+}
+
+// await prints live output until the record is there.
+func (f *runFlags) await(ctx context.Context, cancel context.CancelCauseFunc, client *jobs.Client, id string, shown *output) (jobs.Record, error) {
+	if f.asJSON {
+		return client.Await(ctx, id)
+	}
+	followCtx, stopFollowing := context.WithCancel(ctx)
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		// What is lost on the way is printed from the record at the end.
+		_ = client.Follow(followCtx, id, func(piece sandbox.Output) {
+			if err := shown.live(piece); err != nil {
+				cancel(&exitError{exitBrokenPipe, nil})
+			}
+		})
+	}()
+	record, err := client.Await(ctx, id)
+	stopFollowing()
+	<-followed
+	return record, err
+}
+
+// cancelGrace is how long an interrupted run waits for its job to have ended.
+const cancelGrace = 10 * time.Second
+
+// giveUp decides what becomes of a job whose result run could not await: it is canceled when
+// we were interrupted or nobody reads its output, and goes on when the wait was too long.
+func (f *runFlags) giveUp(ctx context.Context, a *app, client *jobs.Client, id string, err error) (jobs.Record, error) {
+	cause := context.Cause(ctx)
+	if cause == nil || errors.Is(cause, errWaitTimeout) {
+		return jobs.Record{}, awaitError(id, err)
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelGrace)
+	defer cancel()
+	say(a.stderr, "canceling job %s (Ctrl-C again leaves at once)", id)
+	if _, err := client.Cancel(ending, id); err != nil {
+		return jobs.Record{}, &exitError{exitInterrupted, err}
+	}
+	record, err := client.Await(ending, id)
+	if err != nil {
+		return jobs.Record{}, &exitError{exitInterrupted, err}
+	}
+	var broken *exitError
+	if errors.As(cause, &broken) {
+		return jobs.Record{}, broken
+	}
+	return record, nil
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sandloop/sandloop/internal/jobs"
+)
+
+func newStatsCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "stats", Short: "Count the jobs of each queue and list the workers", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withClient(cmd, func(ctx context.Context, client *jobs.Client) error {
+				stats, err := client.Stats(ctx)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.printJSON(stats)
+				}
+				return printStats(a.stdout, stats)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	return cmd
+}
+
+func printStats(stdout io.Writer, stats jobs.Stats) error {
+	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "QUEUE\tWAITING\tRUNNING\tTO RETRY\tGIVEN UP")
+	for _, queue := range stats.Queues {
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\n", queue.Queue, queue.Pending, queue.Running, queue.Retry, queue.Dead)
+	}
+	fmt.Fprintln(table)
+	if len(stats.Workers) == 0 {
+		fmt.Fprintln(table, "no worker is running")
+		return table.Flush()
+	}
+	fmt.Fprintln(table, "WORKER\tSLOTS\tINTERACTIVE\tRUNNING\tSTARTED")
+	for _, worker := range stats.Workers {
+		fmt.Fprintf(table, "%s\t%d\t+%d\t%d\t%s\n", printable(worker.ID), worker.Slots, worker.InteractiveSlots, worker.Running, worker.Started.Local().Format(time.RFC3339))
+	}
+	return table.Flush()
+}
