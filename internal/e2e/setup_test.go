@@ -1,0 +1,202 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/sandloop/sandloop/internal/sandbox/labels"
+	"github.com/sandloop/sandloop/internal/testenv"
+)
+
+// bin is where TestMain puts the programs.
+var bin string
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "sandloop-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	bin = dir
+	build := exec.Command("go", "build", "-o", dir+"/", "./cmd/worker", "./cmd/enqueue", "./cmd/sandbox-init") //nolint:gosec,noctx // ends by itself
+	build.Dir = "../.."
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		return 1
+	}
+	code := m.Run()
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// installation is a Redis with whatever workers a test starts on it.
+type installation struct {
+	redis *redis.Client
+	env   []string
+	dir   string
+}
+
+// newInstallation starts a Redis. When the test is over nothing of it may be left in Docker.
+func newInstallation(t *testing.T) *installation {
+	t.Helper()
+	testenv.Image(t)
+	addr := testenv.RedisServer(t)
+	in := &installation{redis: redis.NewClient(&redis.Options{Addr: addr}), dir: t.TempDir()}
+	in.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + in.dir, "TZ=UTC", "DOCKER_HOST=" + os.Getenv("DOCKER_HOST"),
+		"SANDLOOP_CONFIG=" + os.DevNull, "SANDLOOP_REDIS_ADDR=" + addr, "SANDLOOP_WORKER_CONCURRENCY=4",
+	}
+	t.Cleanup(func() {
+		id, err := in.redis.Get(context.Background(), "sandloop:installation").Result()
+		require.NoError(t, err)
+		requireNothingLeft(t, id)
+		require.NoError(t, in.redis.Close())
+	})
+	return in
+}
+
+// requireNothingLeft waits a little for containers that are being removed.
+func requireNothingLeft(t *testing.T, id string) {
+	t.Helper()
+	require.NotEmpty(t, id)
+	var left string
+	require.Eventually(t, func() bool {
+		left = docker(t, "ps", "--all", "--format", "{{.Names}} {{.Status}}", "--filter", "label="+labels.Installation+"="+id)
+		return left == ""
+	}, 15*time.Second, 200*time.Millisecond, "containers are left: %s", &left)
+}
+
+func docker(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "docker", args...).CombinedOutput() //nolint:gosec // a test's own arguments
+	require.NoError(t, err, string(out))
+	return strings.TrimSpace(string(out))
+}
+
+// worker is a worker process.
+type worker struct {
+	process *exec.Cmd
+	log     *logBuffer
+	ended   chan struct{}
+	err     error
+}
+
+// startWorker starts a worker; it is asked to end, and must end well, when the test is over.
+func (in *installation) startWorker(t *testing.T, env ...string) *worker {
+	t.Helper()
+	w := &worker{process: exec.Command(filepath.Join(bin, "worker")), log: &logBuffer{}, ended: make(chan struct{})} //nolint:gosec,noctx // ended in Cleanup
+	w.process.Env = append(append([]string{}, in.env...), env...)
+	w.process.Dir = in.dir
+	w.process.Stdout, w.process.Stderr = w.log, w.log
+	w.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	require.NoError(t, w.process.Start())
+	go func() {
+		w.err = w.process.Wait()
+		close(w.ended)
+	}()
+	t.Cleanup(func() {
+		_ = w.process.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-w.ended:
+		case <-time.After(time.Minute):
+			_ = w.process.Process.Kill()
+			<-w.ended
+			t.Errorf("worker did not end within a minute of SIGTERM")
+		}
+		if t.Failed() {
+			t.Logf("worker %d:\n%s", w.process.Process.Pid, w.log)
+		}
+	})
+	return w
+}
+
+// requireEnd waits for the end of the process and returns its exit code, -1 after a signal.
+func (w *worker) requireEnd(t *testing.T, within time.Duration) int {
+	t.Helper()
+	select {
+	case <-w.ended:
+	case <-time.After(within):
+		require.FailNow(t, "worker did not end", "within %s", within)
+	}
+	return w.process.ProcessState.ExitCode()
+}
+
+// logBuffer takes a process's output while a test reads it.
+type logBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *logBuffer) Write(data []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(data)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// ran is what a run of enqueue did.
+type ran struct {
+	stdout, stderr string
+	code           int
+	took           time.Duration
+}
+
+// enqueue runs the command line client to its end.
+func (in *installation) enqueue(t *testing.T, args ...string) ran {
+	t.Helper()
+	return in.enqueueIn(t, in.dir, "", args...)
+}
+
+func (in *installation) enqueueIn(t *testing.T, dir, stdin string, args ...string) ran {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "enqueue"), args...) //nolint:gosec // a test's own arguments
+	var stdout, stderr bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, in.env, strings.NewReader(stdin), &stdout, &stderr
+	began := time.Now()
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	require.NoError(t, ctx.Err(), "enqueue %s did not end: %s", args, stderr.String())
+	return ran{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode(), time.Since(began)}
+}
+
+// file writes a file for a command line and returns its path.
+func (in *installation) file(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(in.dir, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
