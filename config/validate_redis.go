@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// Schemes are those of a URL in redis.addr: one server, the same with TLS, Sentinel
-// (redis+sentinel://host:port,host:port/master) and Cluster (redis+cluster://host:port,host:port).
+// Schemes are those of a URL in redis.addr: one server, Sentinel
+// (redis+sentinel://host:port,host:port/master), Cluster (redis+cluster://host:port,host:port)
+// and each of these with TLS.
 func Schemes() []string {
-	return []string{"redis", "rediss", "redis+sentinel", "redis+cluster"}
+	return []string{"redis", "redis+sentinel", "redis+cluster", "rediss", "rediss+sentinel", "rediss+cluster"}
 }
 
 func (r Redis) validate(p *problems) {
@@ -30,7 +31,7 @@ func (r Redis) validate(p *problems) {
 }
 
 func (r Redis) validateAddr(p *problems) {
-	const want = "embedded, host:port or a URL with the scheme redis, rediss, redis+sentinel or redis+cluster"
+	want := "embedded, host:port or a URL with a scheme of " + strings.Join(Schemes(), ", ")
 	if r.Addr == Embedded {
 		return
 	}

@@ -46,7 +46,7 @@ func TestAddressesOfRedis(t *testing.T) {
 	t.Parallel()
 	for addr, valid := range map[string]bool{
 		"embedded": true, "localhost:6379": true, "[::1]:6379": true,
-		"redis://h:1": true, "rediss://u:p@h:1/3": true, "redis+sentinel://a:1,b:2/main": true, "redis+cluster://a:1,b:2": true,
+		"redis://h:1": true, "rediss://u:p@h:1/3": true, "redis+sentinel://a:1,b:2/main": true, "redis+cluster://a:1,b:2": true, "rediss+cluster://a:1": true,
 		"": false, "localhost": false, ":6379": false, "h:0": false, "h:70000": false, "h:x": false,
 		"http://h": false, "redis://": false, "redis:///0": false,
 	} {
