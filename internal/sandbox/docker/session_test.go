@@ -44,7 +44,9 @@ func (f *fakeInit) takeJob() (wire.Spec, []byte) {
 	return spec, input
 }
 
-func (f *fakeInit) json(kind wire.Type, message any) { require.NoError(f.t, f.WriteJSON(kind, message)) }
+func (f *fakeInit) json(kind wire.Type, message any) {
+	require.NoError(f.t, f.WriteJSON(kind, message))
+}
 
 func (f *fakeInit) output(kind wire.Type, stream byte, data string) {
 	require.NoError(f.t, f.Write(kind, []byte{stream}, []byte(data)))

@@ -1,0 +1,102 @@
+package docker
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/client"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/sandbox/labels"
+	"github.com/sandloop/sandloop/internal/testenv"
+)
+
+// testLanguages is a language table on the test image.
+func testLanguages(t *testing.T, image string) *sandbox.Languages {
+	t.Helper()
+	table, err := sandbox.NewLanguages([]sandbox.Language{
+		{Name: "python", Image: image, File: "main.py", Run: []string{"python3", "{file}"}, Env: map[string]string{"OMP_NUM_THREADS": "{cpus}"}},
+		{
+			Name: "node", Image: image, File: "main.js", HeapFraction: 0.5,
+			Run: []string{"node", "--max-old-space-size={heap_mb}", "{file}"},
+		},
+		{Name: "bash", Image: image, File: "main.sh", Run: []string{"bash", "{file}"}},
+		{Name: "c", Image: image, File: "main.c", Compile: []string{"gcc", "-O1", "-o", "{out}", "{file}"}, Run: []string{"{out}"}},
+	})
+	require.NoError(t, err)
+	return table
+}
+
+// bundle is a runner with an installation of its own.
+type bundle struct {
+	*Runner
+	docker       *client.Client
+	installation string
+}
+
+// setup makes a runner that is closed with the test, and asserts that then nothing of it is left.
+func setup(t *testing.T, change ...func(*Options)) *bundle {
+	t.Helper()
+	testenv.Docker(t)
+	docker, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
+	require.NoError(t, err)
+	options := Options{
+		Languages: testLanguages(t, testenv.Image(t)), Defaults: sandbox.DefaultLimits(), Maxima: sandbox.DefaultMaxima(),
+		InitPath: testenv.InitPath(t), Worker: "test", Installation: "test-" + rand.Text(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	for _, c := range change {
+		c(&options)
+	}
+	r, err := New(t.Context(), docker, options)
+	require.NoError(t, err)
+	b := &bundle{r, docker, options.Installation}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		require.NoError(t, r.Close(ctx))
+		require.Eventually(t, func() bool { return len(b.containers(t)) == 0 }, 20*time.Second, 20*time.Millisecond, "containers are left")
+		require.Zero(t, r.Stats().Open)
+		require.NoError(t, docker.Close())
+	})
+	return b
+}
+
+// containers lists what there is of this installation.
+func (b *bundle) containers(t *testing.T) []container.Summary {
+	t.Helper()
+	list, err := b.docker.ContainerList(context.Background(), container.ListOptions{
+		All: true, Filters: filters.NewArgs(filters.Arg("label", labels.Installation+"="+b.installation)),
+	})
+	require.NoError(t, err)
+	return list
+}
+
+func pooled(size int) func(*Options) { return func(o *Options) { o.PoolSize = size } }
+
+// run runs a program that must give a result.
+func (b *bundle) run(t *testing.T, p sandbox.Program) sandbox.Result {
+	t.Helper()
+	result, err := b.Run(t.Context(), p)
+	require.NoError(t, err)
+	return result
+}
+
+func python(lines ...string) sandbox.Program {
+	return sandbox.Program{Language: "python", Source: []byte(strings.Join(lines, "\n") + "\n")}
+}
+
+func bash(lines ...string) sandbox.Program {
+	return sandbox.Program{Language: "bash", Source: []byte(strings.Join(lines, "\n") + "\n")}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func wall(d time.Duration) *sandbox.Seconds { return ptr(sandbox.Seconds(d)) }
