@@ -23,6 +23,10 @@ const (
 	fillPoll  = 50 * time.Millisecond
 )
 
+// InitVolume is the name of the volume with this worker's sandbox-init, which must stay as
+// long as the Runner is open.
+func (r *Runner) InitVolume() string { return r.init.volume }
+
 // fillVolume makes sure that the volume exists and holds sandbox-init. Workers that
 // do it at the same time take turns: the name of the container through which it is filled is the lock.
 func (r *Runner) fillVolume(ctx context.Context, imageID string) (err error) {
