@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -199,4 +200,16 @@ func (in *installation) file(t *testing.T, name, content string) string {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
+}
+
+// awaitWorkers waits until so many workers are alive.
+func (in *installation) awaitWorkers(t *testing.T, count int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		got := in.enqueue(t, "stats", "--json")
+		var stats struct {
+			Workers []struct{} `json:"workers"`
+		}
+		return got.code == 0 && json.Unmarshal([]byte(got.stdout), &stats) == nil && len(stats.Workers) == count
+	}, bound, 100*time.Millisecond)
 }
