@@ -46,17 +46,37 @@ func (b *box) alive() bool {
 func (r *Runner) start(ctx context.Context, spec ContainerSpec, s shape) (*box, error) {
 	spec.Deadline = r.options.WarmAge + r.options.longestJob()
 	spec.Expires = time.Now().Add(spec.Deadline + 2*readyTimeout)
-	config, host := HostConfig(spec)
-	created, err := r.docker.ContainerCreate(ctx, config, host, nil, nil, r.newName())
+	id, err := r.create(ctx, spec)
 	if err != nil {
-		return nil, fmt.Errorf("create container of image %s: %w", spec.ImageID, err)
+		return nil, err
 	}
 	r.open.Add(1)
-	b := &box{id: created.ID, shape: s, created: time.Now()}
+	b := &box{id: id, shape: s, created: time.Now()}
 	if err := r.startCreated(ctx, b); err != nil {
 		return nil, errors.Join(err, r.remove(ctx, b))
 	}
 	return b, nil
+}
+
+// create creates a container. The request is not canceled with ctx, because the daemon would
+// then create the container all the same and nobody would know its id.
+func (r *Runner) create(ctx context.Context, spec ContainerSpec) (string, error) {
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	name := r.newName()
+	config, host := HostConfig(spec)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
+	defer cancel()
+	created, err := r.docker.ContainerCreate(bounded, config, host, nil, nil, name)
+	if err != nil {
+		err = fmt.Errorf("create container of image %s: %w", spec.ImageID, err)
+		if client.IsErrConnectionFailed(err) {
+			return "", err // the daemon never heard of it
+		}
+		return "", errors.Join(err, r.removeID(ctx, name))
+	}
+	return created.ID, nil
 }
 
 func (r *Runner) startCreated(ctx context.Context, b *box) (err error) {

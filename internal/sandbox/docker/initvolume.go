@@ -66,7 +66,8 @@ func (r *Runner) lockVolume(ctx context.Context, imageID string) (string, error)
 	config.Labels[labels.Expires] = strconv.FormatInt(time.Now().Add(fillTimeout).Unix(), 10)
 	host := &container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: r.init.volume, Target: initDir}}}
 	for {
-		created, err := r.docker.ContainerCreate(ctx, config, host, nil, nil, name)
+		// Not canceled with ctx: a container that was created unseen would hold the lock.
+		created, err := r.docker.ContainerCreate(context.WithoutCancel(ctx), config, host, nil, nil, name)
 		if err == nil {
 			return created.ID, nil
 		}

@@ -18,6 +18,8 @@ const (
 	reportMargin = 15 * time.Second
 	// cancelGrace is what sandbox-init has to report after it was told to cancel.
 	cancelGrace = time.Second
+	// createTimeout bounds the creation of a container.
+	createTimeout = time.Minute
 	// readyTimeout bounds the start of a container until sandbox-init waits for a job.
 	readyTimeout = 30 * time.Second
 )
