@@ -1,0 +1,27 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/config"
+)
+
+func TestLogsAreForMachinesUnlessSomebodyWatches(t *testing.T) {
+	t.Parallel()
+	for format, isJSON := range map[string]bool{"auto": true, "json": true, "text": false} {
+		var written bytes.Buffer
+		log, err := newLogger(&written, config.Log{Level: "warn", Format: format})
+		require.NoError(t, err)
+		log.Info("not this")
+		log.Warn("this")
+		require.Equal(t, isJSON, json.Valid(written.Bytes()), written.String())
+		require.Contains(t, written.String(), "this")
+		require.NotContains(t, written.String(), "not this")
+	}
+	_, err := newLogger(&bytes.Buffer{}, config.Log{Level: "loud"})
+	require.ErrorContains(t, err, "log.level")
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/sandloop/sandloop/config"
+	"github.com/sandloop/sandloop/internal/embedded"
+	"github.com/sandloop/sandloop/internal/jobs"
+)
+
+// redisTimeout bounds the first answer of Redis.
+const redisTimeout = 10 * time.Second
+
+// queue is a connection to Redis, and the embedded server if that is where it leads.
+type queue struct {
+	redis.UniversalClient
+	server *embedded.Server
+}
+
+// connectQueue connects to Redis and checks it, or serves the embedded one. Warnings go to the log.
+func connectQueue(ctx context.Context, c config.Redis, log *slog.Logger) (*queue, error) {
+	silenceRedis.Do(func() { redis.SetLogger(silence{}) })
+	q := &queue{}
+	options := redisOptions(c)
+	if c.Addr == config.Embedded {
+		// It outlives ctx, for jobs still end after a signal.
+		server, err := embedded.Start(context.WithoutCancel(ctx), c.EmbeddedAddr, log)
+		if err != nil {
+			return nil, err
+		}
+		q.server, options = server, jobs.RedisOptions{Addr: server.Addr()}
+	}
+	client, err := jobs.ConnectRedis(options)
+	if err != nil {
+		return nil, err
+	}
+	q.UniversalClient = client
+	if q.server == nil {
+		if err := q.check(ctx, c, log); err != nil {
+			return nil, errors.Join(err, q.Close())
+		}
+	}
+	return q, nil
+}
+
+func (q *queue) check(ctx context.Context, c config.Redis, log *slog.Logger) error {
+	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
+	defer cancel()
+	warnings, err := jobs.CheckRedis(ctx, q.UniversalClient)
+	for _, warning := range warnings {
+		log.Warn(warning)
+	}
+	if err != nil {
+		shown := config.Config{Redis: c}.Redacted().Redis.Addr
+		return fmt.Errorf("redis at %s: start it, or set redis.addr or --redis (--embedded needs none): %w", shown, err)
+	}
+	return nil
+}
+
+// Close closes the connection and ends the embedded server.
+func (q *queue) Close() error {
+	err := q.UniversalClient.Close()
+	if q.server != nil {
+		q.server.Close()
+	}
+	return err
+}
+
+func redisOptions(c config.Redis) jobs.RedisOptions {
+	return jobs.RedisOptions{
+		Addr: c.Addr, Username: c.Username, Password: c.Password, DB: c.DB,
+		SentinelUsername: c.SentinelUsername, SentinelPassword: c.SentinelPassword,
+		TLS: c.TLS.Enabled, CA: c.TLS.CA, Cert: c.TLS.Cert, Key: c.TLS.Key, ServerName: c.TLS.ServerName,
+	}
+}
+
+// silenceRedis keeps go-redis from writing to standard error what comes as an error, too. It
+// has one logger for the whole process.
+var silenceRedis sync.Once
+
+type silence struct{}
+
+// Printf does nothing.
+func (silence) Printf(context.Context, string, ...any) {}

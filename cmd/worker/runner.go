@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/sandloop/sandloop/config"
+	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/sandbox/docker"
+)
+
+// closeTimeout bounds the removal of all containers at the end.
+const closeTimeout = time.Minute
+
+// runnerOptions are those that come from the configuration alone.
+func runnerOptions(c config.Config, languages *sandbox.Languages) (docker.Options, error) {
+	initPath, err := findInit(c.Sandbox.InitPath)
+	if err != nil {
+		return docker.Options{}, err
+	}
+	return docker.Options{
+		Languages: languages, Defaults: c.Limits.Defaults.Sandbox(), Maxima: c.Limits.Maxima.Sandbox(),
+		Runtime: c.Sandbox.Runtime, InitPath: initPath, PoolSize: c.Sandbox.PoolSize, AllowNetwork: c.Sandbox.AllowNetwork,
+	}, nil
+}
+
+// findInit returns the path of sandbox-init, by default beside this program.
+func findInit(configured string) (string, error) {
+	path := configured
+	if path == "" {
+		executable, err := os.Executable()
+		if err != nil {
+			return "", fmt.Errorf("find sandbox-init: %w", err)
+		}
+		path = filepath.Join(filepath.Dir(executable), "sandbox-init")
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("sandbox-init: %w: build it ('make build') beside worker, or set sandbox.init_path", err)
+	}
+	return path, nil
+}
+
+// closeRunner removes all containers, also when ctx has ended.
+func closeRunner(ctx context.Context, runner *docker.Runner) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	return runner.Close(ctx)
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/sandloop/sandloop/config"
+	"github.com/sandloop/sandloop/internal/jobs"
+	"github.com/sandloop/sandloop/internal/reaper"
+	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/sandbox/docker"
+)
+
+// serve runs a worker until ctx ends.
+func (a *app) serve(ctx context.Context, c config.Config) (err error) {
+	log, err := newLogger(a.stderr, c.Log)
+	if err != nil {
+		return err
+	}
+	log.Info("configuration", "config", c)
+	p, err := prepare(ctx, c, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+
+	id := jobs.NewWorkerID()
+	installation, err := jobs.EnsureInstallation(ctx, p.queue, c.Redis.Prefix)
+	if err != nil {
+		return &startError{[]error{err}}
+	}
+	options := p.options
+	options.Worker, options.Installation, options.Log = id, installation, log.With("worker", id)
+	runner, err := docker.New(ctx, p.daemon.client, options)
+	if err != nil {
+		return &startError{[]error{err}}
+	}
+	defer func() { err = errors.Join(err, closeRunner(ctx, runner)) }()
+	if err := runner.Warm(ctx); err != nil {
+		return &startError{[]error{fmt.Errorf("start a container: %w", err)}}
+	}
+	worker, err := p.newWorker(c, runner, installation, id, log)
+	if err != nil {
+		return err
+	}
+	err = worker.Run(ctx)
+	logEnd(log, worker, runner)
+	return err
+}
+
+// parts are what a worker is made from, each of them checked.
+type parts struct {
+	queue   *queue
+	daemon  *daemon
+	options docker.Options
+}
+
+// prepare connects to everything and looks at it. The error tells everything that is wrong.
+func prepare(ctx context.Context, c config.Config, log *slog.Logger) (*parts, error) {
+	p := &parts{}
+	problems := make([]error, 0, 4)
+	languages, err := c.Languages()
+	if err != nil {
+		problems = append(problems, err)
+	} else if p.options, err = runnerOptions(c, languages); err != nil {
+		problems = append(problems, err)
+	}
+	if p.queue, err = connectQueue(ctx, c.Redis, log); err != nil {
+		problems = append(problems, err)
+	}
+	if p.daemon, err = connectDaemon(ctx, c.Sandbox, log); err != nil {
+		problems = append(problems, err)
+	} else if languages != nil {
+		problems = append(problems, checkImages(ctx, p.daemon, languages, log)...)
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(&startError{problems}, p.close())
+	}
+	return p, nil
+}
+
+// checkImages warns of images that are absent. That all of them are is a problem.
+func checkImages(ctx context.Context, d *daemon, languages *sandbox.Languages, log *slog.Logger) []error {
+	present, absent, err := imagesPresent(ctx, d.client, languages)
+	switch {
+	case err != nil:
+		return []error{err}
+	case len(present) == 0:
+		return sentences(absent)
+	}
+	for _, sentence := range absent {
+		log.Warn(sentence)
+	}
+	return nil
+}
+
+func (p *parts) close() error {
+	var errs []error
+	if p.daemon != nil {
+		errs = append(errs, p.daemon.client.Close())
+	}
+	if p.queue != nil {
+		errs = append(errs, p.queue.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (p *parts) newWorker(c config.Config, runner *docker.Runner, installation, id string, log *slog.Logger) (*jobs.Worker, error) {
+	client := jobs.NewClient(p.queue, jobs.ClientOptions{Prefix: c.Redis.Prefix, Log: log})
+	sweeper, err := reaper.New(p.daemon.client, reaper.Options{
+		Installation: installation, Self: id, Volume: runner.InitVolume(), Alive: client.WorkerAlive, Grace: c.Reaper.Grace, Log: log.With("worker", id),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return jobs.NewWorker(jobs.WorkerOptions{
+		ID: id, Redis: p.queue, Prefix: c.Redis.Prefix, Runner: runner,
+		Concurrency: p.slots(c, log), InteractiveSlots: c.Worker.InteractiveSlots,
+		Weights: map[jobs.Queue]int{
+			jobs.Interactive: c.Worker.Weights.Interactive, jobs.Default: c.Worker.Weights.Default, jobs.Batch: c.Worker.Weights.Batch,
+		},
+		Grace: c.Worker.Grace, MaxAttempts: c.Worker.MaxAttempts, Retention: c.Jobs.Retention,
+		Host: p.daemon.hostID(), ReapEvery: c.Reaper.Period,
+		Reap: func(ctx context.Context) error {
+			_, err := sweeper.Sweep(ctx)
+			return err
+		},
+		Log: log,
+	})
+}
+
+// slots is how many jobs run at once. What fits is reckoned from the daemon's machine,
+// which is where the jobs run.
+func (p *parts) slots(c config.Config, log *slog.Logger) int {
+	if c.Worker.Concurrency > 0 {
+		return c.Worker.Concurrency
+	}
+	fits := config.AutoConcurrency(float64(p.daemon.info.NCPU), p.daemon.info.MemTotal, c.Limits.Defaults.Sandbox())
+	log.Info("jobs at once: " + fits.String())
+	return fits.Slots
+}
+
+func logEnd(log *slog.Logger, worker *jobs.Worker, runner *docker.Runner) {
+	done, containers := worker.Counters(), runner.Stats()
+	log.Info("worker ended", "finished", done.Finished.Load(), "failed", done.Failed.Load(), "requeued", done.Requeued.Load(),
+		"warm_hits", containers.WarmHits, "cold_starts", containers.ColdStarts)
+}
