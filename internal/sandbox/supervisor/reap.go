@@ -24,13 +24,13 @@ type reaper struct {
 	maxRSS int64
 }
 
-func startReaper(mainPID int) *reaper {
+func startReaper(mainPID int, held *reserve) *reaper {
 	r := &reaper{main: make(chan exit, 1), ended: make(chan struct{}), gone: make(chan struct{})}
-	go r.run(mainPID)
+	go r.run(mainPID, held)
 	return r
 }
 
-func (r *reaper) run(mainPID int) {
+func (r *reaper) run(mainPID int, held *reserve) {
 	defer close(r.gone)
 	const all = 0x40000000 // __WALL: also children that were cloned without SIGCHLD
 	for {
@@ -45,6 +45,7 @@ func (r *reaper) run(mainPID int) {
 		}
 		r.maxRSS = max(r.maxRSS, usage.Maxrss*1024)
 		if pid == mainPID {
+			held.release() // first of all: nothing may need memory before
 			r.main <- exit{status: status, at: time.Now()}
 			close(r.ended)
 		}

@@ -73,6 +73,10 @@ func (s *session) run() error {
 	if err := startThreads(wire.HeadroomPIDs); err != nil {
 		return err
 	}
+	held := &reserve{}
+	if err := held.take(); err != nil {
+		return err
+	}
 	if err := s.out.WriteJSON(wire.TypeReady, wire.Ready{Version: wire.Version, Threads: wire.HeadroomPIDs}); err != nil {
 		return err
 	}
@@ -92,7 +96,10 @@ func (s *session) run() error {
 	if err != nil {
 		return err
 	}
-	r := &runner{group: group, oom: oom, out: s.out, imageEnv: imageEnv(os.Environ()), canceled: make(chan struct{})}
+	r := &runner{
+		group: group, oom: oom, out: s.out, imageEnv: imageEnv(os.Environ()),
+		canceled: make(chan struct{}), held: held,
+	}
 	go s.listen(r.canceled)
 	if err := s.out.WriteJSON(wire.TypeStart, wire.Start{Kernel: view}); err != nil {
 		return err

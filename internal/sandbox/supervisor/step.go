@@ -18,6 +18,7 @@ type runner struct {
 	out      *wire.Writer
 	imageEnv []string
 	canceled chan struct{} // closed by the session
+	held     *reserve
 	// buffers are what outputs are drained through, kept for the next step.
 	buffers [2][drainSize]byte
 }
@@ -32,6 +33,9 @@ func (r *runner) run(step wire.Step, in *input) (wire.StepReport, error) {
 	if err != nil {
 		return report, fmt.Errorf("read counters before step %s: %w", step.Name, err)
 	}
+	if err := r.held.take(); err != nil {
+		return report, err
+	}
 	started := time.Now()
 	main, err := start(step, r.imageEnv, in, r.oom)
 	var notStarted *startError
@@ -42,7 +46,7 @@ func (r *runner) run(step wire.Step, in *input) (wire.StepReport, error) {
 	if err != nil {
 		return report, fmt.Errorf("start step %s: %w", step.Name, err)
 	}
-	reaper := startReaper(main.pid)
+	reaper := startReaper(main.pid, r.held)
 	outputs := newStreams(r.out, step.Output, step.OutputKill)
 	drained := r.drain(main, outputs)
 	go outputs.sendLive()
