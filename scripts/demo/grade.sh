@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Grades every submission of examples/grading on every case: all jobs are enqueued at once,
-# the workers take them as slots come free, and the outputs are compared here.
+# the workers take them as slots come free, and the outputs are compared here. What counts is
+# CPU time, so that a busy machine changes no verdict.
 : "${enqueue:?}" "${work:?}" # set by demo.sh
 
 cases=grading/cases
@@ -10,7 +11,7 @@ grade_all() {
 	local began=$EPOCHREALTIME number name want got line same
 	local -a submissions=(grading/submissions/*) jobs=()
 	for number in 1 2 3 4; do
-		"$enqueue" submit --queue batch -t 2 --stdin "$cases/$number.in" "${submissions[@]}" >"$work/ids.$number"
+		"$enqueue" submit --queue batch -t 20 --cpu-time 1.5 --stdin "$cases/$number.in" "${submissions[@]}" >"$work/ids.$number"
 		mapfile -t -O "${#jobs[@]}" jobs <"$work/ids.$number"
 	done
 	printf '\nGrading %d submissions on 4 cases: %d jobs enqueued in %s s\n' "${#submissions[@]}" "${#jobs[@]}" "$(since "$began")"

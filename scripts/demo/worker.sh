@@ -39,7 +39,8 @@ await_worker() {
 ask_redis() {
 	local value
 	exec 3<>"/dev/tcp/127.0.0.1/$port"
-	printf 'GET %s\r\n' "$1" >&3
+	# shellcheck disable=SC2016 # the dollar is part of the protocol
+	printf '*2\r\n$3\r\nGET\r\n$%d\r\n%s\r\n' "${#1}" "$1" >&3
 	read -r -t 5 value <&3 # the length
 	read -r -t 5 value <&3
 	exec 3>&-
