@@ -1,0 +1,107 @@
+package docker
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/docker/docker/api/types/volume"
+	"github.com/docker/docker/client"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/testenv"
+)
+
+// ownInit makes a sandbox-init with a content, and so a volume, of its own.
+func ownInit(t *testing.T) func(*Options) {
+	t.Helper()
+	content, err := os.ReadFile(testenv.InitPath(t))
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "sandbox-init")
+	require.NoError(t, os.WriteFile(path, append(content, t.Name()...), 0o600)) // bytes after the end of an ELF file do nothing
+	return func(o *Options) { o.InitPath = path }
+}
+
+// removeVolume removes the volume when the test and its containers have ended.
+func removeVolume(t *testing.T, name func() string) {
+	t.Helper()
+	t.Cleanup(func() {
+		c, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
+		require.NoError(t, err)
+		require.NoError(t, c.VolumeRemove(context.Background(), name(), true))
+		require.NoError(t, c.Close())
+	})
+}
+
+func TestVolumeThatWasRemovedIsFilledAgain(t *testing.T) {
+	t.Parallel()
+	init := ownInit(t)
+	var name string
+	removeVolume(t, func() string { return name })
+	b := setup(t, init)
+	name = b.init.volume
+	require.NoError(t, b.docker.VolumeRemove(t.Context(), name, false))
+	got := b.run(t, bash("echo healed"))
+	require.Equal(t, "healed\n", string(got.Stdout.Data))
+	inspected, err := b.docker.VolumeInspect(t.Context(), name)
+	require.NoError(t, err)
+	require.Equal(t, volumeLabels(b.installation), inspected.Labels, "Docker made it anew with our labels")
+}
+
+func TestVolumeThatIsEmptyIsFilled(t *testing.T) {
+	t.Parallel()
+	init := ownInit(t)
+	var name string
+	removeVolume(t, func() string { return name })
+	b := setup(t, init)
+	name = b.init.volume
+	require.NoError(t, b.docker.VolumeRemove(t.Context(), name, false))
+	_, err := b.docker.VolumeCreate(t.Context(), volume.CreateOptions{Name: name})
+	require.NoError(t, err)
+	require.Equal(t, "healed\n", string(b.run(t, bash("echo healed")).Stdout.Data))
+}
+
+func TestManyWorkersFillOneVolume(t *testing.T) {
+	t.Parallel()
+	init := ownInit(t)
+	var name string
+	removeVolume(t, func() string { return name })
+	first := setup(t, init)
+	name = first.init.volume
+	require.NoError(t, first.docker.VolumeRemove(t.Context(), name, false))
+	found, err := first.images.resolve(t.Context(), testenv.Image(t))
+	require.NoError(t, err)
+	var workers sync.WaitGroup
+	for range 4 {
+		workers.Go(func() {
+			if err := first.fillVolume(t.Context(), found.id); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	workers.Wait()
+	require.Equal(t, "one\n", string(first.run(t, bash("echo one")).Stdout.Data))
+}
+
+func TestReadInitRefuses(t *testing.T) {
+	t.Parallel()
+	built := testenv.InitPath(t)
+	architecture := map[bool]string{true: "arm64", false: "amd64"}
+	self, err := readInit(built, "unheard-of")
+	require.NoError(t, err)
+	require.Regexp(t, "^sandloop-init-[0-9a-f]{12}$", self.volume)
+	_, err1 := readInit(built, architecture[true])
+	_, err2 := readInit(built, architecture[false])
+	require.True(t, (err1 == nil) != (err2 == nil), "it is for one of the two: %v, %v", err1, err2)
+
+	script := filepath.Join(t.TempDir(), "init.sh")
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"), 0o600))
+	_, err = readInit(script, "amd64")
+	require.ErrorContains(t, err, "is not a Linux program")
+	_, err = readInit("/bin/ls", "unheard-of")
+	require.ErrorContains(t, err, "CGO_ENABLED=0")
+	_, err = readInit(filepath.Join(t.TempDir(), "absent"), "amd64")
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
