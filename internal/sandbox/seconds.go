@@ -33,6 +33,6 @@ func (s *Seconds) UnmarshalJSON(data []byte) error {
 	if math.IsNaN(nanos) || math.Abs(nanos) >= math.MaxInt64 {
 		return fmt.Errorf("%s seconds is out of range", data)
 	}
-	*s = Seconds(nanos)
+	*s = Seconds(math.Round(nanos))
 	return nil
 }

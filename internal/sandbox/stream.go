@@ -57,7 +57,7 @@ func trimHead(head []byte) []byte {
 
 // trimTail drops the continuation bytes with which tail begins.
 func trimTail(tail []byte) []byte {
-	for i := 0; i < utf8.UTFMax-1 && i < len(tail); i++ {
+	for i := 0; i < utf8.UTFMax && i < len(tail); i++ {
 		if utf8.RuneStart(tail[i]) {
 			return tail[i:]
 		}
