@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"log/slog"
 	"strings"
@@ -45,9 +46,18 @@ type bundle struct {
 // setup makes a runner that is closed with the test, and asserts that then nothing of it is left.
 func setup(t *testing.T, change ...func(*Options)) *bundle {
 	t.Helper()
+	return setupOn(t, nil, change...)
+}
+
+// setupOn makes the runner use another client than the one that the test looks with.
+func setupOn(t *testing.T, through *client.Client, change ...func(*Options)) *bundle {
+	t.Helper()
 	testenv.Docker(t)
 	docker, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
 	require.NoError(t, err)
+	if through == nil {
+		through = docker
+	}
 	options := Options{
 		Languages: testLanguages(t, testenv.Image(t)), Defaults: sandbox.DefaultLimits(), Maxima: sandbox.DefaultMaxima(),
 		InitPath: testenv.InitPath(t), Worker: "test", Installation: "test-" + rand.Text(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
@@ -55,8 +65,9 @@ func setup(t *testing.T, change ...func(*Options)) *bundle {
 	for _, c := range change {
 		c(&options)
 	}
-	r, err := New(t.Context(), docker, options)
+	r, err := New(t.Context(), through, options)
 	require.NoError(t, err)
+	usedVolumes.Store(r.init.volume, true)
 	b := &bundle{r, docker, options.Installation}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -64,7 +75,7 @@ func setup(t *testing.T, change ...func(*Options)) *bundle {
 		require.NoError(t, r.Close(ctx))
 		require.Eventually(t, func() bool { return len(b.containers(t)) == 0 }, 20*time.Second, 20*time.Millisecond, "containers are left")
 		require.Zero(t, r.Stats().Open)
-		require.NoError(t, docker.Close())
+		require.NoError(t, errors.Join(docker.Close(), through.Close()))
 	})
 	return b
 }

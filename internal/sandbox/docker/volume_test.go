@@ -1,14 +1,12 @@
 package docker
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/docker/docker/api/types/volume"
-	"github.com/docker/docker/client"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/testenv"
@@ -24,24 +22,10 @@ func ownInit(t *testing.T) func(*Options) {
 	return func(o *Options) { o.InitPath = path }
 }
 
-// removeVolume removes the volume when the test and its containers have ended.
-func removeVolume(t *testing.T, name func() string) {
-	t.Helper()
-	t.Cleanup(func() {
-		c, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
-		require.NoError(t, err)
-		require.NoError(t, c.VolumeRemove(context.Background(), name(), true))
-		require.NoError(t, c.Close())
-	})
-}
-
 func TestVolumeThatWasRemovedIsFilledAgain(t *testing.T) {
 	t.Parallel()
-	init := ownInit(t)
-	var name string
-	removeVolume(t, func() string { return name })
-	b := setup(t, init)
-	name = b.init.volume
+	b := setup(t, ownInit(t))
+	name := b.init.volume
 	require.NoError(t, b.docker.VolumeRemove(t.Context(), name, false))
 	got := b.run(t, bash("echo healed"))
 	require.Equal(t, "healed\n", string(got.Stdout.Data))
@@ -52,11 +36,8 @@ func TestVolumeThatWasRemovedIsFilledAgain(t *testing.T) {
 
 func TestVolumeThatIsEmptyIsFilled(t *testing.T) {
 	t.Parallel()
-	init := ownInit(t)
-	var name string
-	removeVolume(t, func() string { return name })
-	b := setup(t, init)
-	name = b.init.volume
+	b := setup(t, ownInit(t))
+	name := b.init.volume
 	require.NoError(t, b.docker.VolumeRemove(t.Context(), name, false))
 	_, err := b.docker.VolumeCreate(t.Context(), volume.CreateOptions{Name: name})
 	require.NoError(t, err)
@@ -65,11 +46,8 @@ func TestVolumeThatIsEmptyIsFilled(t *testing.T) {
 
 func TestManyWorkersFillOneVolume(t *testing.T) {
 	t.Parallel()
-	init := ownInit(t)
-	var name string
-	removeVolume(t, func() string { return name })
-	first := setup(t, init)
-	name = first.init.volume
+	first := setup(t, ownInit(t))
+	name := first.init.volume
 	require.NoError(t, first.docker.VolumeRemove(t.Context(), name, false))
 	found, err := first.images.resolve(t.Context(), testenv.Image(t))
 	require.NoError(t, err)
