@@ -1,0 +1,80 @@
+# make without a target lists what there is.
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+SETUP := scripts/setup.sh
+# Runtime images that setup and test make sure of: core, full or both.
+IMAGES ?= core
+# Packages and flags for go test.
+PKG ?= ./...
+TESTFLAGS ?=
+PROGRAMS := $(patsubst cmd/%/main.go,%,$(wildcard cmd/*/main.go))
+TOOL := go tool -modfile=tools/go.mod
+SCRIPTS = $(shell git ls-files --cached --others --exclude-standard '*.sh' .ci/run)
+# Outside a repository there is no revision to stamp.
+VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
+
+.PHONY: help
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: ## A Docker daemon, redis-server and the runtime image (IMAGES="core full")
+	@$(SETUP) docker redis $(foreach image,$(IMAGES),image $(image))
+
+.PHONY: build
+build: $(PROGRAMS:%=bin/%) ## The programs, in bin/
+
+# go itself knows what is up to date.
+.PHONY: $(PROGRAMS:%=bin/%)
+$(filter-out bin/sandbox-init,$(PROGRAMS:%=bin/%)):
+	@go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w' -o $@ ./cmd/$(@F)
+
+# Not stamped with the revision: the same source gives the same bytes, and so the same volume.
+bin/sandbox-init:
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o $@ ./cmd/sandbox-init
+
+.PHONY: demo
+demo: setup build ## Programs in five languages through queue, workers and containers
+	@scripts/demo.sh
+
+.PHONY: test
+test: ## Set up, build, and run every test (PKG=./internal/jobs TESTFLAGS='-run Await')
+	@IMAGES='$(IMAGES)' scripts/test.sh $(TESTFLAGS) $(PKG)
+
+.PHONY: test-vm
+test-vm: ## The container tests in a virtual machine with cgroup v2
+	@scripts/test-vm.sh
+
+.PHONY: bench
+bench: setup build ## Medians and ratios against docker run and a bare process
+	@scripts/bench.sh
+
+.PHONY: lint
+lint: ## golangci-lint, gofumpt and shellcheck
+	@$(TOOL) golangci-lint run ./...
+	@unformatted=$$($(TOOL) gofumpt -l .); [ -z "$$unformatted" ] || \
+		{ echo "not formatted (run make format):"; echo "$$unformatted"; exit 1; }
+	@if command -v shellcheck >/dev/null; then shellcheck -x $(SCRIPTS); \
+		else echo "lint: shellcheck is not installed, scripts are not checked (run $(SETUP) tools)"; fi
+
+.PHONY: format
+format: ## Formats the Go code with gofumpt
+	@$(TOOL) gofumpt -w .
+
+.PHONY: vuln
+vuln: ## Known vulnerabilities in what is used; needs the network
+	@$(TOOL) govulncheck ./... || { code=$$?; [ $$code -eq 3 ] || \
+		echo "vuln: govulncheck could not do its work; is its database reachable from here?" >&2; exit $$code; }
+
+.PHONY: stop
+stop: ## Stops the Docker daemon, if setup started it
+	@$(SETUP) stop
+
+.PHONY: clean
+clean: ## Removes bin/
+	rm -rf bin
+
+.PHONY: clean-images
+clean-images: ## Removes every runtime image that setup built
+	@docker image ls --quiet --filter label=dev.sandloop.recipe | sort -u | xargs -r docker image rm --force
