@@ -82,7 +82,7 @@ func report(stderr io.Writer, err error) {
 
 // say writes one line of ours. Text from a sandbox may be in it.
 func say(stderr io.Writer, format string, args ...any) {
-	fmt.Fprintf(stderr, "enqueue: %s\n", printable(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintf(stderr, "enqueue: %s\n", printable(fmt.Sprintf(format, args...)))
 }
 
 // resultCode turns a result into the exit code of run and result.

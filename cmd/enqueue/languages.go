@@ -34,9 +34,9 @@ func newLanguagesCommand(a *app) *cobra.Command {
 				return a.printJSON(lines)
 			}
 			table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "LANGUAGE\tALIASES\tEXTENSIONS\tIMAGE")
+			_, _ = fmt.Fprintln(table, "LANGUAGE\tALIASES\tEXTENSIONS\tIMAGE")
 			for _, line := range lines {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", line.Name, orDash(line.Aliases), orDash(line.Extensions), line.Image)
+				_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", line.Name, orDash(line.Aliases), orDash(line.Extensions), line.Image)
 			}
 			return table.Flush()
 		},

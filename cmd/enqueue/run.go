@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,14 +58,17 @@ with its code. What a compiler says goes to standard error. Ctrl-C cancels the j
 // run submits the job and sees it to its end.
 func (f *runFlags) run(cmd *cobra.Command, a *app, client *jobs.Client, job jobs.Job) error {
 	job.Follow = !f.asJSON
-	submitted, err := client.Submit(cmd.Context(), job)
+	// An interrupt in the middle would leave a job that nobody knows to cancel.
+	submitting, stop := context.WithTimeout(context.WithoutCancel(cmd.Context()), submitTime)
+	defer stop()
+	submitted, err := client.Submit(submitting, job)
 	if err != nil {
 		return submitError(err)
 	}
 	ctx, cancel := waitContext(cmd.Context(), f.wait)
 	defer cancel(nil)
 	shown := newOutput(a.stdout, a.stderr)
-	record, err := f.await(ctx, cancel, client, submitted.ID, shown)
+	record, err := f.await(ctx, cancel, a, client, submitted.ID, shown)
 	if err != nil {
 		record, err = f.giveUp(ctx, a, client, submitted.ID, err)
 		if err != nil {
@@ -76,29 +80,47 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, client *jobs.Client, job jobs
 }
 
 // await prints live output until the record is there.
-func (f *runFlags) await(ctx context.Context, cancel context.CancelCauseFunc, client *jobs.Client, id string, shown *output) (jobs.Record, error) {
+func (f *runFlags) await(ctx context.Context, cancel context.CancelCauseFunc, a *app, client *jobs.Client, id string, shown *output) (jobs.Record, error) {
+	beside, stop := context.WithCancel(ctx)
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer stop()
+	others.Go(func() { a.warnWithoutWorker(beside, client, id) })
 	if f.asJSON {
 		return client.Await(ctx, id)
 	}
-	followCtx, stopFollowing := context.WithCancel(ctx)
-	followed := make(chan struct{})
-	go func() {
-		defer close(followed)
+	others.Go(func() {
 		// What is lost on the way is printed from the record at the end.
-		_ = client.Follow(followCtx, id, func(piece sandbox.Output) {
+		_ = client.Follow(beside, id, func(piece sandbox.Output) {
 			if err := shown.live(piece); err != nil {
 				cancel(&exitError{exitBrokenPipe, nil})
 			}
 		})
-	}()
-	record, err := client.Await(ctx, id)
-	stopFollowing()
-	<-followed
-	return record, err
+	})
+	return client.Await(ctx, id)
 }
 
-// cancelGrace is how long an interrupted run waits for its job to have ended.
-const cancelGrace = 10 * time.Second
+// idleTime is how long a job waits before run looks whether there are workers at all.
+const idleTime = 3 * time.Second
+
+// warnWithoutWorker says that nobody is there to take the job.
+func (a *app) warnWithoutWorker(ctx context.Context, client *jobs.Client, id string) {
+	select {
+	case <-time.After(idleTime):
+	case <-ctx.Done():
+		return
+	}
+	if stats, err := client.Stats(ctx); err == nil && len(stats.Workers) == 0 {
+		say(a.stderr, "no worker is running: job %s waits for one (Ctrl-C cancels it)", id)
+	}
+}
+
+const (
+	// submitTime bounds the submission of one job.
+	submitTime = 30 * time.Second
+	// cancelGrace is how long an interrupted run waits for its job to have ended.
+	cancelGrace = 10 * time.Second
+)
 
 // giveUp decides what becomes of a job whose result run could not await: it is canceled when
 // we were interrupted or nobody reads its output, and goes on when the wait was too long.
@@ -109,17 +131,18 @@ func (f *runFlags) giveUp(ctx context.Context, a *app, client *jobs.Client, id s
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelGrace)
 	defer cancel()
+	var broken *exitError
+	if errors.As(cause, &broken) {
+		_, err := client.Cancel(ending, id)
+		return jobs.Record{}, &exitError{broken.code, err}
+	}
 	say(a.stderr, "canceling job %s (Ctrl-C again leaves at once)", id)
 	if _, err := client.Cancel(ending, id); err != nil {
 		return jobs.Record{}, &exitError{exitInterrupted, err}
 	}
 	record, err := client.Await(ending, id)
 	if err != nil {
-		return jobs.Record{}, &exitError{exitInterrupted, err}
-	}
-	var broken *exitError
-	if errors.As(cause, &broken) {
-		return jobs.Record{}, broken
+		return jobs.Record{}, &exitError{exitInterrupted, awaitError(id, err)}
 	}
 	return record, nil
 }

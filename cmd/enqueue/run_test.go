@@ -234,6 +234,18 @@ func TestAReaderThatWentAwayCancelsTheJob(t *testing.T) {
 	err := run(t.Context(), []string{"--config", os.DevNull, "--redis", b.redis, "run", b.file(t, "a.py", "x")},
 		strings.NewReader(""), failingWriter{io.ErrClosedPipe}, &stderr)
 	require.Equal(t, exitBrokenPipe, exitCode(err), stderr.String())
+	require.Empty(t, stderr.String())
+	id := b.runner.last(t).ID
+	require.Equal(t, exitNotOK, b.enqueue(t, "wait", id).code)
+	require.Equal(t, exitInterrupted, b.enqueue(t, "result", id).code)
+}
+
+func TestRunTellsThatThereIsNoWorker(t *testing.T) {
+	t.Parallel()
+	b := setupWithoutWorker(t)
+	got := b.enqueue(t, "run", b.file(t, "a.py", "x"), "--wait-timeout", "4")
+	require.Equal(t, exitFailure, got.code)
+	require.Contains(t, got.stderr, "no worker is running")
 }
 
 func TestAWaitThatIsTooLongLeavesTheJob(t *testing.T) {

@@ -35,18 +35,18 @@ func newStatsCommand(a *app) *cobra.Command {
 
 func printStats(stdout io.Writer, stats jobs.Stats) error {
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "QUEUE\tWAITING\tRUNNING\tTO RETRY\tGIVEN UP")
+	_, _ = fmt.Fprintln(table, "QUEUE\tWAITING\tRUNNING\tTO RETRY\tGIVEN UP")
 	for _, queue := range stats.Queues {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\n", queue.Queue, queue.Pending, queue.Running, queue.Retry, queue.Dead)
+		_, _ = fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\n", queue.Queue, queue.Pending, queue.Running, queue.Retry, queue.Dead)
 	}
-	fmt.Fprintln(table)
+	_, _ = fmt.Fprintln(table)
 	if len(stats.Workers) == 0 {
-		fmt.Fprintln(table, "no worker is running")
+		_, _ = fmt.Fprintln(table, "no worker is running")
 		return table.Flush()
 	}
-	fmt.Fprintln(table, "WORKER\tSLOTS\tINTERACTIVE\tRUNNING\tSTARTED")
+	_, _ = fmt.Fprintln(table, "WORKER\tSLOTS\tINTERACTIVE\tRUNNING\tSTARTED")
 	for _, worker := range stats.Workers {
-		fmt.Fprintf(table, "%s\t%d\t+%d\t%d\t%s\n", printable(worker.ID), worker.Slots, worker.InteractiveSlots, worker.Running, worker.Started.Local().Format(time.RFC3339))
+		_, _ = fmt.Fprintf(table, "%s\t%d\t+%d\t%d\t%s\n", printable(worker.ID), worker.Slots, worker.InteractiveSlots, worker.Running, worker.Started.Local().Format(time.RFC3339))
 	}
 	return table.Flush()
 }

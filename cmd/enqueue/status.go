@@ -37,7 +37,7 @@ func printStatus(stdout io.Writer, status jobs.Status) error {
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	row := func(name string, value any) {
 		if text := fmt.Sprint(value); text != "" {
-			fmt.Fprintf(table, "%s\t%s\n", name, printable(text))
+			_, _ = fmt.Fprintf(table, "%s\t%s\n", name, printable(text))
 		}
 	}
 	row("job", status.ID)
