@@ -31,7 +31,10 @@ func (w *Worker) Run(ctx context.Context) error {
 		ID: w.id, Host: hostName(), PID: os.Getpid(), Slots: w.options.Concurrency,
 		InteractiveSlots: w.options.InteractiveSlots, Started: time.Now().UTC(),
 	}
-	if err := w.claimID(ctx, info); err != nil {
+	switch err := w.claimID(ctx, info); {
+	case ctx.Err() != nil:
+		return w.deregister()
+	case err != nil:
 		return err
 	}
 	wake := map[Queue]chan struct{}{}
