@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 		workerProcess(addr)
 		return
 	}
+	LogRedis(slog.New(slog.DiscardHandler))
 	goleak.VerifyTestMain(m)
 }
 
