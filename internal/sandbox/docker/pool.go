@@ -21,7 +21,7 @@ type pool struct {
 	start func(context.Context, shape) (*box, error)
 	drop  func(context.Context, *box)
 
-	// wake tells run that something was taken.
+	// wake tells run to fill up.
 	wake chan struct{}
 	// filling is held by the one sweep that goes on.
 	filling sync.Mutex
@@ -62,7 +62,6 @@ func (p *pool) take(s shape) *box {
 		return nil
 	}
 	wanted := p.wantLocked(s)
-	defer p.poke()
 	best := -1
 	for i, b := range wanted.boxes {
 		if time.Since(b.created) < p.maxAge && (b.shape == s || (best < 0 && !p.exact)) {
@@ -130,6 +129,7 @@ func (p *pool) refuseUpdates() {
 	}
 }
 
+// poke lets run fill up what was taken.
 func (p *pool) poke() {
 	select {
 	case p.wake <- struct{}{}:

@@ -12,6 +12,9 @@ import (
 // errStale means that a warm container had died before it could take a job.
 var errStale = errors.New("warm container is dead")
 
+// refillDelay is how long a job may run before the pool fills up beside it.
+const refillDelay = 100 * time.Millisecond
+
 // Run runs a program and returns what became of it. Whatever the program does is a result.
 // An error means that our machinery failed, or that ctx ended for another cause than
 // sandbox.ErrCanceled; its container is then gone and the program can run again. An
@@ -52,6 +55,10 @@ func (r *Runner) runPrepared(ctx context.Context, p sandbox.Program, prepared sa
 	if err != nil {
 		return rejected(err), nil
 	}
+	// Starting a container takes as much of a processor as many a whole job. So the next one waits
+	// until this job has ended or proves to be a long one.
+	defer r.pool.poke()
+	defer time.AfterFunc(refillDelay, r.pool.poke).Stop()
 	b, warm := r.warm(ctx, s), true
 	for {
 		if b == nil {
