@@ -43,16 +43,6 @@ usage() {
 	END
 }
 
-# lock makes set-ups that run at once take turns. Whatever outlives this script
-# must be started with 9>&-, or it keeps the lock.
-lock() {
-	mkdir -p "$state"
-	exec 9>"$state/lock"
-	flock --nonblock 9 && return
-	say setup "another set-up is at work: waiting for it"
-	flock 9
-}
-
 main() {
 	case ${1:-} in
 	-h | --help | help)
@@ -61,13 +51,12 @@ main() {
 		;;
 	esac
 	[[ $# -gt 0 ]] || set -- docker redis image core
-	lock
 	while [[ $# -gt 0 ]]; do
 		case $1 in
-		docker) docker_step ;;
+		docker) with_lock docker docker_step ;;
 		redis) redis_step ;;
 		tools) tools_step ;;
-		stop) docker_stop ;;
+		stop) with_lock docker docker_stop ;;
 		image)
 			shift
 			image_step "${1:-}"

@@ -4,6 +4,9 @@
 
 policy=/usr/sbin/policy-rc.d
 
+# shellcheck source=scripts/setup/lock.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lock.sh"
+
 # apt_install STEP PURPOSE PACKAGE... gives up with a hint where it cannot.
 apt_install() {
 	local step=$1 purpose=$2
@@ -17,20 +20,25 @@ apt_install() {
 			"run as root: apt-get install $*"
 	fi
 	say "$step" "installing $* for $purpose"
-	apt_try "$@" && return
-	say "$step" "refreshing the package lists"
-	# One dead repository must not stop the rest: the install below decides.
-	apt_get update >"$state/apt.log" 2>&1 || true
-	apt_try "$@" && return
+	with_lock apt apt_try "$@" && return
 	tail -n 5 "$state/apt.log" >&2
 	give_up "$step" "apt could not install $*" "the full log is $state/apt.log"
 }
 
-apt_try() { without_services apt_get install -y --no-install-recommends "$@" >>"$state/apt.log" 2>&1; }
+# apt_try refreshes the package lists only when it has to, as that takes longer
+# than most installs.
+apt_try() {
+	: >"$state/apt.log"
+	without_services apt_get install -y "$@" && return
+	# One dead repository must not stop the rest: the install below decides.
+	apt_get update || true
+	without_services apt_get install -y "$@"
+}
 
 apt_get() {
-	DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 \
-		-o Acquire::Retries=2 "$@" </dev/null 9>&-
+	DEBIAN_FRONTEND=noninteractive apt-get -q --no-install-recommends \
+		-o DPkg::Lock::Timeout=300 -o Acquire::Retries=2 "$@" \
+		</dev/null >>"$state/apt.log" 2>&1 9>&-
 }
 
 # without_services COMMAND... runs it while Debian's policy layer denies every

@@ -4,9 +4,14 @@
 : "${root:?}" "${state:?}" # set by setup.sh
 
 image_step() {
-	local name=$1 recipe ref packages
+	local name=$1
 	[[ $name == core || $name == full ]] || give_up image "no image named '$name'" "name core or full"
 	docker_version >/dev/null || give_up image "no Docker daemon answers" "run: scripts/setup.sh docker"
+	with_lock "image-$name" image_ensure "$name"
+}
+
+image_ensure() {
+	local name=$1 recipe ref packages
 	recipe=$(image_recipe "$name")
 	ref=sandloop/$name:$recipe
 	if image_exists "$ref"; then
