@@ -50,8 +50,10 @@ func (a *app) printJSON(value any) error {
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	_, err = a.stdout.Write(append(line, '\n'))
-	return err
+	if _, err = a.stdout.Write(append(line, '\n')); err != nil {
+		return &outputError{err}
+	}
+	return nil
 }
 
 // withClient reads the configuration, connects and calls do.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
@@ -52,6 +53,15 @@ func (e *exitError) Error() string {
 // Unwrap returns the cause.
 func (e *exitError) Unwrap() error { return e.err }
 
+// outputError means that our own output could not be written.
+type outputError struct{ err error }
+
+// Error says what happened.
+func (e *outputError) Error() string { return "write output: " + e.err.Error() }
+
+// Unwrap returns the cause, EPIPE when the reader went away.
+func (e *outputError) Unwrap() error { return e.err }
+
 func usageError(err error) error { return &exitError{exitUsage, err} }
 
 func usagef(format string, args ...any) error { return usageError(fmt.Errorf(format, args...)) }
@@ -66,17 +76,21 @@ func exitCode(err error) int {
 		return exit.code
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case errors.Is(err, syscall.EPIPE):
+		return exitBrokenPipe
 	}
 	return exitFailure
 }
 
 // report writes what an error says, each line marked as ours.
 func report(stderr io.Writer, err error) {
-	if err == nil || err.Error() == "" {
+	if err == nil || exitCode(err) == exitBrokenPipe {
 		return
 	}
 	for _, line := range strings.Split(err.Error(), "\n") {
-		say(stderr, "%s", line)
+		if line != "" {
+			say(stderr, "%s", line)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func TestOutputIsWholeAndOnceWhateverCameLive(t *testing.T) {
 	t.Parallel()
 	cut := sandbox.NewStream([]byte("head€"), []byte("tail"), 5000)
 	cutInACharacter := sandbox.NewStream([]byte("head\xe2\x82"), []byte("tail"), 5000)
-	const missing = "enqueue: run.stdout: 5000 bytes were written and 11 are kept; the end follows\n"
+	const missing = "enqueue: stdout: 5000 bytes were written and 11 are kept; the end follows\n"
 	for name, c := range map[string]struct {
 		live           []sandbox.Output
 		final          sandbox.Stream
@@ -33,10 +33,10 @@ func TestOutputIsWholeAndOnceWhateverCameLive(t *testing.T) {
 		"the end was lost on the way": {[]sandbox.Output{piece("run", "stdout", "one\n")}, stream("one\ntwo\n"), "one\ntwo\n", ""},
 		"bytes that are not text":     {[]sandbox.Output{piece("run", "stdout", "\xff")}, stream("\xff\x00\xfe"), "\xff\x00\xfe", ""},
 		"long output: head and tail":  {[]sandbox.Output{piece("run", "stdout", "head€")}, cut, "head€tail", missing},
-		"a cut in a character":        {[]sandbox.Output{piece("run", "stdout", "head\xe2\x82")}, cutInACharacter, "head\xe2\x82tail", "enqueue: run.stdout: 5000 bytes were written and 8 are kept; the end follows\n"},
+		"a cut in a character":        {[]sandbox.Output{piece("run", "stdout", "head\xe2\x82")}, cutInACharacter, "head\xe2\x82tail", "enqueue: stdout: 5000 bytes were written and 8 are kept; the end follows\n"},
 		"a piece in the middle is lost": {
 			[]sandbox.Output{piece("run", "stdout", "one\n"), piece("run", "stdout", "three\n")}, stream("one\ntwo\nthree\n"), "one\nthree\none\ntwo\nthree\n",
-			"enqueue: run.stdout: what was printed so far is not all; the whole output follows\n",
+			"enqueue: stdout: what was printed so far is not all; the whole output follows\n",
 		},
 		"the job ran again and said more": {
 			[]sandbox.Output{piece("run", "stdout", "one\ntw"), piece("attempt", "", "2"), piece("run", "stdout", "one\n"), piece("run", "stdout", "two\nthree\n")},
@@ -45,7 +45,7 @@ func TestOutputIsWholeAndOnceWhateverCameLive(t *testing.T) {
 		"the job ran again and said something else": {
 			[]sandbox.Output{piece("run", "stdout", "at 10:00\n"), piece("attempt", "", "2"), piece("run", "stdout", "at 10:01\n"), piece("run", "stdout", "end\n")},
 			stream("at 10:01\nend\n"), "at 10:00\nat 10:01\nend\n",
-			"enqueue: run.stdout: what was printed so far is not all; the whole output follows\n",
+			"enqueue: stdout: what was printed so far is not all; the whole output follows\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,11 +16,11 @@ func (v recordView) show(a *app, record jobs.Record, shown *output) error {
 	result := record.Result
 	if v.asJSON {
 		if err := a.printJSON(record); err != nil {
-			return &exitError{exitBrokenPipe, nil}
+			return err
 		}
 	} else {
 		if err := shown.finish(result); err != nil {
-			return &exitError{exitBrokenPipe, nil}
+			return &outputError{err}
 		}
 		printNotes(a.stderr, result)
 	}

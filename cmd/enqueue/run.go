@@ -93,7 +93,7 @@ func (f *runFlags) await(ctx context.Context, cancel context.CancelCauseFunc, a 
 		// What is lost on the way is printed from the record at the end.
 		_ = client.Follow(beside, id, func(piece sandbox.Output) {
 			if err := shown.live(piece); err != nil {
-				cancel(&exitError{exitBrokenPipe, nil})
+				cancel(&outputError{err})
 			}
 		})
 	})
@@ -131,10 +131,10 @@ func (f *runFlags) giveUp(ctx context.Context, a *app, client *jobs.Client, id s
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelGrace)
 	defer cancel()
-	var broken *exitError
-	if errors.As(cause, &broken) {
+	var unread *outputError
+	if errors.As(cause, &unread) {
 		_, err := client.Cancel(ending, id)
-		return jobs.Record{}, &exitError{broken.code, err}
+		return jobs.Record{}, errors.Join(unread, err)
 	}
 	say(a.stderr, "canceling job %s (Ctrl-C again leaves at once)", id)
 	if _, err := client.Cancel(ending, id); err != nil {

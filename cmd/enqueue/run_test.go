@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -232,12 +233,23 @@ func TestAReaderThatWentAwayCancelsTheJob(t *testing.T) {
 	b := setup(t, untilCanceled(make(chan struct{})))
 	var stderr bytes.Buffer
 	err := run(t.Context(), []string{"--config", os.DevNull, "--redis", b.redis, "run", b.file(t, "a.py", "x")},
-		strings.NewReader(""), failingWriter{io.ErrClosedPipe}, &stderr)
+		strings.NewReader(""), failingWriter{syscall.EPIPE}, &stderr)
 	require.Equal(t, exitBrokenPipe, exitCode(err), stderr.String())
 	require.Empty(t, stderr.String())
 	id := b.runner.last(t).ID
 	require.Equal(t, exitNotOK, b.enqueue(t, "wait", id).code)
 	require.Equal(t, exitInterrupted, b.enqueue(t, "result", id).code)
+}
+
+func TestAFullDiskUnderOurOutputIsOurFailure(t *testing.T) {
+	t.Parallel()
+	b := setup(t, gives(okay("x")))
+	for _, flag := range []string{"--json", "--json=false"} {
+		err := run(t.Context(), []string{"--config", os.DevNull, "--redis", b.redis, "run", b.file(t, "a.py", "x"), flag},
+			strings.NewReader(""), failingWriter{syscall.ENOSPC}, io.Discard)
+		require.Equal(t, exitFailure, exitCode(err))
+		require.ErrorContains(t, err, "write output: no space left")
+	}
 }
 
 func TestRunTellsThatThereIsNoWorker(t *testing.T) {

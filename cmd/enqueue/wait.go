@@ -44,7 +44,7 @@ could not be had or our machinery failed.`,
 
 // waitAll waits for all jobs at once and reports each as it comes.
 func (a *app) waitAll(ctx context.Context, client *jobs.Client, ids []string, asJSON bool) error {
-	results := make(chan waited)
+	results := make(chan waited, len(ids))
 	for _, id := range ids {
 		go func() {
 			record, err := client.Await(ctx, id)
@@ -67,8 +67,8 @@ func (a *app) waitAll(ctx context.Context, client *jobs.Client, ids []string, as
 		case !ended.record.Result.OK && code == 0:
 			code = exitNotOK
 		}
-		if err := a.printEnd(ended.record, asJSON); err != nil && code == 0 {
-			code = exitBrokenPipe
+		if err := a.printEnd(ended.record, asJSON); err != nil {
+			return err
 		}
 	}
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, errWaitTimeout) {
