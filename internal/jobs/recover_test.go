@@ -196,6 +196,32 @@ func TestResultIsStoredAlthoughRedisRestarts(t *testing.T) {
 	require.Zero(t, w.Counters().Dropped.Load())
 }
 
+// All heartbeats expire while Redis is away.
+func TestNobodyIsCondemnedAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	b := setup(t, "--appendonly", "yes", "--appendfsync", "always", "--enable-debug-command", "local")
+	runner := newFakeRunner()
+	workers := []*testWorker{}
+	for range 2 {
+		workers = append(workers, b.start(runner, func(o *WorkerOptions) { o.Concurrency = 1 }))
+	}
+	ids := []string{b.submit(job("1")), b.submit(job("2"))}
+	runs := []*run{receive(t, runner.runs), receive(t, runner.runs)}
+	b.restartRedis(heartbeatExpiry + 2*time.Second)
+	eventually(t, func() bool {
+		alive, err := b.client.WorkerAlive(b.ctx, workers[0].ID(), workers[1].ID())
+		return err == nil && alive[workers[0].ID()] && alive[workers[1].ID()]
+	}, "workers are back")
+	for _, r := range runs {
+		r.succeed("kept")
+	}
+	for i, id := range ids {
+		require.Len(t, b.await(id).Attempts, 1)
+		require.Zero(t, workers[i].Counters().Recovered.Load())
+	}
+	require.Empty(t, runner.runs)
+}
+
 // restartRedis makes the server go away for a while. It waits until it does not answer.
 func (b *bundle) restartRedis(away time.Duration) {
 	b.t.Helper()

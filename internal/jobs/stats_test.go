@@ -1,0 +1,60 @@
+package jobs
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestStatsCountJobsAndWorkers(t *testing.T) {
+	both(t, func(t *testing.T, b *bundle) {
+		stats, err := b.client.Stats(b.ctx)
+		require.NoError(t, err)
+		require.Equal(t, Stats{Queues: []QueueStats{{Queue: Interactive}, {Queue: Default}, {Queue: Batch}}, Workers: []WorkerInfo{}}, stats)
+
+		runner := newFakeRunner()
+		w := b.start(runner, func(o *WorkerOptions) { o.Concurrency, o.InteractiveSlots = 2, 1 })
+		for range 5 {
+			b.submit(job("1"))
+		}
+		runs := []*run{receive(t, runner.runs), receive(t, runner.runs)}
+		eventually(t, func() bool {
+			stats, err := b.client.Stats(b.ctx)
+			require.NoError(t, err)
+			return len(stats.Workers) == 1 && stats.Workers[0].Running == 2
+		}, "heartbeat with two jobs")
+		stats, err = b.client.Stats(b.ctx)
+		require.NoError(t, err)
+		require.Equal(t, QueueStats{Queue: Default, Pending: 3, Running: 2}, stats.Queues[1])
+		info := stats.Workers[0]
+		require.Equal(t, w.ID(), info.ID)
+		require.Equal(t, 2, info.Slots)
+		require.Equal(t, 1, info.InteractiveSlots)
+		for range 3 {
+			runs = append(runs, nil)
+		}
+		for i := range runs {
+			if runs[i] == nil {
+				runs[i] = receive(t, runner.runs)
+			}
+			runs[i].succeed("")
+		}
+		alive, err := b.client.WorkerAlive(b.ctx, w.ID(), "nobody")
+		require.NoError(t, err)
+		require.Equal(t, map[string]bool{w.ID(): true, "nobody": false}, alive)
+	})
+}
+
+func TestInstallationHasOneID(t *testing.T) {
+	both(t, func(t *testing.T, b *bundle) {
+		first, err := EnsureInstallation(b.ctx, b.rdb, "")
+		require.NoError(t, err)
+		require.Len(t, first, 16)
+		again, err := EnsureInstallation(b.ctx, b.rdb, DefaultPrefix)
+		require.NoError(t, err)
+		require.Equal(t, first, again)
+		other, err := EnsureInstallation(b.ctx, b.rdb, "other")
+		require.NoError(t, err)
+		require.NotEqual(t, first, other)
+	})
+}
