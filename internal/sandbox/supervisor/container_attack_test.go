@@ -25,31 +25,19 @@ func TestForkBombIsContainedAndEnded(t *testing.T) {
 			t.Parallel()
 			j := command(argv...)
 			j.step().WallTime = seconds(2)
-			b := newBox(t)
-			b.submit(t, j)
-			var started, ended time.Time
-			r := b.receive(t, func(kind wire.Type, _ []byte) {
-				switch kind {
-				case wire.TypeStart:
-					started = time.Now()
-				case wire.TypeStep:
-					ended = time.Now()
-				}
-			})
+			r := endedInTime(t, j)
 			require.Empty(t, r.fault)
 			if name != "exits at once" { // its main process ends, and with it the step
 				require.Equal(t, wire.CauseWall, r.last().Cause)
 				require.Positive(t, r.last().PIDsDenied)
 			}
-			require.Less(t, ended.Sub(started), 2*time.Second+late)
-			b.requireGone(t, 10*time.Second)
 		})
 	}
 }
 
 func TestBackgroundProcessDoesNotHoldTheStep(t *testing.T) {
 	t.Parallel()
-	r := run(t, command("sh", "-c", "sleep 100 & setsid sleep 100 & echo done"))
+	r := run(t, command("sh", "-c", "sleep 600 & setsid sleep 600 & echo done"))
 	require.Equal(t, "done\n", string(r.stdout))
 	require.Zero(t, r.last().ExitCode)
 	require.Empty(t, r.last().Cause)

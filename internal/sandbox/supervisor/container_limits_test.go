@@ -29,27 +29,42 @@ func TestWallTimeEndsAStep(t *testing.T) {
 			t.Parallel()
 			j := command(argv...)
 			j.step().WallTime = seconds(1)
-			b := newBox(t)
-			b.submit(t, j)
-			var started, ended time.Time
-			r := b.receive(t, func(kind wire.Type, _ []byte) {
-				switch kind {
-				case wire.TypeStart:
-					started = time.Now()
-				case wire.TypeStep:
-					ended = time.Now()
-				}
-			})
+			r := endedInTime(t, j)
 			require.Empty(t, r.fault)
 			require.Equal(t, wire.CauseWall, r.last().Cause)
 			require.Equal(t, -1, r.last().ExitCode)
 			require.Equal(t, 9, r.last().Signal)
 			require.GreaterOrEqual(t, r.last().Duration.Duration(), time.Second)
-			require.Less(t, ended.Sub(started), time.Second+late)
 			require.Zero(t, r.last().OOMKills)
-			b.requireGone(t, 10*time.Second)
 		})
 	}
+}
+
+// endedInTime runs a job and requires that its report comes at most late after its wall time. On a
+// machine that is busy with other things one of three tries has to do so.
+func endedInTime(t *testing.T, j job) (r report) {
+	t.Helper()
+	const tries = 3
+	var over time.Duration
+	for range tries {
+		b := newBox(t)
+		b.submit(t, j)
+		var started, ended time.Time
+		r = b.receive(t, func(kind wire.Type, _ []byte) {
+			switch kind {
+			case wire.TypeStart:
+				started = time.Now()
+			case wire.TypeStep:
+				ended = time.Now()
+			}
+		})
+		b.requireGone(t, 20*time.Second)
+		if over = ended.Sub(started) - j.step().WallTime.Duration(); over < late {
+			return r
+		}
+	}
+	require.Fail(t, "reported too late", "%s after the limit", over)
+	return r
 }
 
 func TestCPUTimeOfTheWholeTreeEndsAStep(t *testing.T) {
