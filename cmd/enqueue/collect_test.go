@@ -24,7 +24,7 @@ func bySource(_ context.Context, p sandbox.Program) (sandbox.Result, error) {
 
 func (b *bench) submit(t *testing.T, source string) string {
 	t.Helper()
-	got := b.enqueueWith(t, t.Context(), source, "submit", "-l", "python", "-")
+	got := b.enqueueWith(t.Context(), t, source, "submit", "-l", "python", "-")
 	require.Equal(t, 0, got.code, got.stderr)
 	return strings.TrimSpace(got.stdout)
 }

@@ -27,7 +27,7 @@ func TestFilesComeBackBelowTheFolder(t *testing.T) {
 
 func requireFile(t *testing.T, name, content string, mode os.FileMode) {
 	t.Helper()
-	data, err := os.ReadFile(name) //nolint:gosec // a test's own file
+	data, err := os.ReadFile(name)
 	require.NoError(t, err)
 	require.Equal(t, content, string(data))
 	info, err := os.Lstat(name)
@@ -87,7 +87,7 @@ func TestOnlyAFileThatWasNamedReplacesOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "Makefile"), []byte("old"), 0o644)) //nolint:gosec // as a user has it
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "Makefile"), []byte("old"), 0o644))
 			out := outFlags{dir: dir, force: c.force}
 			err := out.write(files, c.patterns)
 			requireFile(t, filepath.Join(dir, "Makefile"), c.want, 0o644)

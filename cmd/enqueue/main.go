@@ -28,7 +28,7 @@ func main() {
 // run executes one command line. exitCode tells the exit code of its error.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
-	root := newRootCommand(a)
+	root := newRootCommand(a) //nolint:contextcheck // commands get ctx from ExecuteContext
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && !a.parsed {

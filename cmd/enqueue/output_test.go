@@ -35,7 +35,8 @@ func TestOutputIsWholeAndOnceWhateverCameLive(t *testing.T) {
 		"long output: head and tail":  {[]sandbox.Output{piece("run", "stdout", "head€")}, cut, "head€tail", missing},
 		"a cut in a character":        {[]sandbox.Output{piece("run", "stdout", "head\xe2\x82")}, cutInACharacter, "head\xe2\x82tail", "enqueue: stdout: 5000 bytes were written and 8 are kept; the end follows\n"},
 		"a piece in the middle is lost": {
-			[]sandbox.Output{piece("run", "stdout", "one\n"), piece("run", "stdout", "three\n")}, stream("one\ntwo\nthree\n"), "one\nthree\none\ntwo\nthree\n",
+			[]sandbox.Output{piece("run", "stdout", "one\n"), piece("run", "stdout", "three\n")},
+			stream("one\ntwo\nthree\n"), "one\nthree\none\ntwo\nthree\n",
 			"enqueue: stdout: what was printed so far is not all; the whole output follows\n",
 		},
 		"the job ran again and said more": {

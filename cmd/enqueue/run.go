@@ -45,7 +45,7 @@ with its code. What a compiler says goes to standard error. Ctrl-C cancels the j
 				return err
 			}
 			defer closeClient()
-			return f.run(cmd, a, client, job)
+			return f.run(cmd.Context(), a, client, job, !f.asJSON || cmd.Flags().Changed("out-dir"))
 		},
 	}
 	f.job.add(cmd.Flags(), jobs.Interactive)
@@ -56,16 +56,16 @@ with its code. What a compiler says goes to standard error. Ctrl-C cancels the j
 }
 
 // run submits the job and sees it to its end.
-func (f *runFlags) run(cmd *cobra.Command, a *app, client *jobs.Client, job jobs.Job) error {
+func (f *runFlags) run(ctx context.Context, a *app, client *jobs.Client, job jobs.Job, writeFiles bool) error {
 	job.Follow = !f.asJSON
 	// An interrupt in the middle would leave a job that nobody knows to cancel.
-	submitting, stop := context.WithTimeout(context.WithoutCancel(cmd.Context()), submitTime)
+	submitting, stop := context.WithTimeout(context.WithoutCancel(ctx), submitTime)
 	defer stop()
 	submitted, err := client.Submit(submitting, job)
 	if err != nil {
 		return submitError(err)
 	}
-	ctx, cancel := waitContext(cmd.Context(), f.wait)
+	ctx, cancel := waitContext(ctx, f.wait)
 	defer cancel(nil)
 	shown := newOutput(a.stdout, a.stderr)
 	record, err := f.await(ctx, cancel, a, client, submitted.ID, shown)
@@ -75,7 +75,7 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, client *jobs.Client, job jobs
 			return err
 		}
 	}
-	view := recordView{out: &f.out, patterns: job.Program.Outputs, asJSON: f.asJSON, writeFiles: !f.asJSON || cmd.Flags().Changed("out-dir")}
+	view := recordView{out: &f.out, patterns: job.Program.Outputs, asJSON: f.asJSON, writeFiles: writeFiles}
 	return view.show(a, record, shown)
 }
 

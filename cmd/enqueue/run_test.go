@@ -59,7 +59,7 @@ func TestRunSendsWhatTheCommandLineSays(t *testing.T) {
 	t.Parallel()
 	b := setup(t, gives(okay("")))
 	main, data := b.file(t, "src/prog.py", "print(1)"), b.file(t, "data.csv", "1,2")
-	got := b.enqueueWith(t, t.Context(), "input", "run", main, "-t", "2", "--memory", "64MiB", "--stdin", "-", "--file", "in/d.csv="+data,
+	got := b.enqueueWith(t.Context(), t, "input", "run", main, "-t", "2", "--memory", "64MiB", "--stdin", "-", "--file", "in/d.csv="+data,
 		"--out", "*.png", "--env", "A=b=c", "--env", "E=", "--arg", "one", "--network", "--", "two", "-x")
 	require.Equal(t, 0, got.code, got.stderr)
 	wall, memory := sandbox.Seconds(2*time.Second), 64*sandbox.MiB
@@ -184,8 +184,9 @@ func TestRunPrintsWhileTheProgramRuns(t *testing.T) {
 	})
 	reader, writer := io.Pipe()
 	ended := make(chan error, 1)
+	program := b.file(t, "a.py", "x")
 	go func() {
-		err := run(t.Context(), []string{"--config", os.DevNull, "--redis", b.redis, "run", b.file(t, "a.py", "x")}, strings.NewReader(""), writer, io.Discard)
+		err := run(t.Context(), []string{"--config", os.DevNull, "--redis", b.redis, "run", program}, strings.NewReader(""), writer, io.Discard)
 		ended <- errors.Join(err, writer.Close())
 	}()
 	first := make([]byte, 6)
@@ -221,7 +222,7 @@ func TestCtrlCCancelsTheJob(t *testing.T) {
 		<-began
 		interrupt()
 	}()
-	got := b.enqueueWith(t, ctx, "", "run", b.file(t, "a.py", "x"))
+	got := b.enqueueWith(ctx, t, "", "run", b.file(t, "a.py", "x"))
 	require.Equal(t, exitInterrupted, got.code, got.stderr)
 	require.Equal(t, "partial\n", got.stdout)
 	require.Contains(t, got.stderr, "canceling job")

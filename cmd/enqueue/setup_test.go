@@ -107,10 +107,10 @@ type ran struct {
 // enqueue runs a command line with an empty configuration.
 func (b *bench) enqueue(t *testing.T, args ...string) ran {
 	t.Helper()
-	return b.enqueueWith(t, t.Context(), "", args...)
+	return b.enqueueWith(t.Context(), t, "", args...)
 }
 
-func (b *bench) enqueueWith(t *testing.T, ctx context.Context, stdin string, args ...string) ran {
+func (b *bench) enqueueWith(ctx context.Context, t *testing.T, stdin string, args ...string) ran {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()

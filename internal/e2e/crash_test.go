@@ -79,7 +79,7 @@ func TestFourJobsOfAKilledWorkerEndOnceEach(t *testing.T) {
 	second := in.startWorker(t)
 	in.awaitWorkers(t, 2)
 	require.NoError(t, first.process.Process.Signal(syscall.SIGKILL))
-	require.Equal(t, -1, first.requireEnd(t, bound))
+	require.Equal(t, -1, first.requireEnd(t))
 	killed := time.Now()
 	in.requireDone(t, ids)
 	t.Logf("all four results were there %s after the kill", time.Since(killed).Round(100*time.Millisecond))
@@ -87,7 +87,7 @@ func TestFourJobsOfAKilledWorkerEndOnceEach(t *testing.T) {
 		require.Equal(t, []string{"worker lost", ""}, in.attempts(t, id))
 	}
 	require.NoError(t, second.process.Process.Signal(syscall.SIGTERM))
-	require.Equal(t, 0, second.requireEnd(t, bound))
+	require.Equal(t, 0, second.requireEnd(t))
 }
 
 func TestAStoppingWorkerFinishesItsJobs(t *testing.T) {
@@ -95,7 +95,7 @@ func TestAStoppingWorkerFinishesItsJobs(t *testing.T) {
 	w := in.startWorker(t)
 	ids := in.submitSlow(t, 2, 3)
 	require.NoError(t, w.process.Process.Signal(syscall.SIGTERM))
-	require.Equal(t, 0, w.requireEnd(t, bound), w.log.String())
+	require.Equal(t, 0, w.requireEnd(t), w.log.String())
 	in.requireDone(t, ids)
 	for _, id := range ids {
 		require.Equal(t, []string{""}, in.attempts(t, id))
@@ -107,7 +107,7 @@ func TestAStoppingWorkerHandsBackWhatItCannotFinish(t *testing.T) {
 	w := in.startWorker(t, "SANDLOOP_WORKER_GRACE=1s", "SANDLOOP_WORKER_MAX_ATTEMPTS=1")
 	ids := in.submitSlow(t, 1, 8)
 	require.NoError(t, w.process.Process.Signal(syscall.SIGTERM))
-	require.Equal(t, 0, w.requireEnd(t, bound), w.log.String())
+	require.Equal(t, 0, w.requireEnd(t), w.log.String())
 	require.Equal(t, "queued", in.status(t, ids[0]).State)
 	in.startWorker(t, "SANDLOOP_WORKER_MAX_ATTEMPTS=1")
 	in.requireDone(t, ids) // with one attempt allowed, a burnt one would be the end

@@ -52,7 +52,7 @@ func TestExamplesDoWhatTheirTableSays(t *testing.T) {
 			args := strings.Fields(strings.NewReplacer("'", "", "/tmp/report", t.TempDir()).Replace(e.command))
 			got := in.enqueueIn(t, dir, "", args...)
 			require.Equal(t, e.code, got.code, got.stderr)
-			want, err := os.ReadFile(filepath.Join(dir, strings.TrimSuffix(args[1], filepath.Ext(args[1]))+".expected")) //nolint:gosec // ours
+			want, err := os.ReadFile(filepath.Join(dir, strings.TrimSuffix(args[1], filepath.Ext(args[1]))+".expected"))
 			if os.IsNotExist(err) {
 				return // 64 KiB of output; a test of its own looks at it
 			}

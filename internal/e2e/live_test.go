@@ -16,7 +16,7 @@ import (
 func live(t *testing.T, in *installation) {
 	t.Helper()
 	endless := in.file(t, "endless.py", "import time\nprint('first', flush=True)\nwhile True: time.sleep(1)")
-	cmd := exec.Command(filepath.Join(bin, "enqueue"), "run", endless) //nolint:gosec,noctx // interrupted below
+	cmd := exec.Command(filepath.Join(bin, "enqueue"), "run", endless) //nolint:noctx // interrupted below
 	cmd.Env, cmd.Dir = in.env, in.dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var stderr bytes.Buffer
@@ -52,7 +52,7 @@ print(open("named.txt").read(), end="")
 	require.Equal(t, "named\n", got.stdout)
 	require.Contains(t, got.stderr, `file "out/link" does not come back`)
 	require.Contains(t, got.stderr, `file "out/pipe" does not come back`)
-	content, err := os.ReadFile(filepath.Join(back, "out/deep/copy.bin")) //nolint:gosec // a test's own file
+	content, err := os.ReadFile(filepath.Join(back, "out/deep/copy.bin"))
 	require.NoError(t, err)
 	require.Equal(t, "\x00\xff\n", string(content))
 	require.NoFileExists(t, filepath.Join(back, "out/link"))

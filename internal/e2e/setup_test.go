@@ -36,7 +36,7 @@ func runTests(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	bin = dir
-	build := exec.Command("go", "build", "-o", dir+"/", "./cmd/worker", "./cmd/enqueue", "./cmd/sandbox-init") //nolint:gosec,noctx // ends by itself
+	build := exec.Command("go", "build", "-o", dir+"/", "./cmd/worker", "./cmd/enqueue", "./cmd/sandbox-init") //nolint:noctx // ends by itself
 	build.Dir = "../.."
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -92,7 +92,7 @@ func docker(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "docker", args...).CombinedOutput() //nolint:gosec // a test's own arguments
+	out, err := exec.CommandContext(ctx, "docker", args...).CombinedOutput()
 	require.NoError(t, err, string(out))
 	return strings.TrimSpace(string(out))
 }
@@ -108,7 +108,7 @@ type worker struct {
 // startWorker starts a worker; it is asked to end, and must end well, when the test is over.
 func (in *installation) startWorker(t *testing.T, env ...string) *worker {
 	t.Helper()
-	w := &worker{process: exec.Command(filepath.Join(bin, "worker")), log: &logBuffer{}, ended: make(chan struct{})} //nolint:gosec,noctx // ended in Cleanup
+	w := &worker{process: exec.Command(filepath.Join(bin, "worker")), log: &logBuffer{}, ended: make(chan struct{})} //nolint:noctx // ended in Cleanup
 	w.process.Env = append(append([]string{}, in.env...), env...)
 	w.process.Dir = in.dir
 	w.process.Stdout, w.process.Stderr = w.log, w.log
@@ -135,12 +135,12 @@ func (in *installation) startWorker(t *testing.T, env ...string) *worker {
 }
 
 // requireEnd waits for the end of the process and returns its exit code, -1 after a signal.
-func (w *worker) requireEnd(t *testing.T, within time.Duration) int {
+func (w *worker) requireEnd(t *testing.T) int {
 	t.Helper()
 	select {
 	case <-w.ended:
-	case <-time.After(within):
-		require.FailNow(t, "worker did not end", "within %s", within)
+	case <-time.After(bound):
+		require.FailNow(t, "worker did not end", "within %s", bound)
 	}
 	return w.process.ProcessState.ExitCode()
 }
@@ -180,7 +180,7 @@ func (in *installation) enqueueIn(t *testing.T, dir, stdin string, args ...strin
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(bin, "enqueue"), args...) //nolint:gosec // a test's own arguments
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "enqueue"), args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, in.env, strings.NewReader(stdin), &stdout, &stderr
 	began := time.Now()
