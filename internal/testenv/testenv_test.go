@@ -20,7 +20,7 @@ func TestRedisServerIsEmptyAndGoneAfterTheTest(t *testing.T) {
 	var addr string
 	t.Run("while the test runs", func(t *testing.T) {
 		addr = testenv.RedisServer(t)
-		conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
+		conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(t.Context(), "tcp", addr)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, conn.Close()) }()
 		_, err = io.WriteString(conn, "DBSIZE\r\n")
@@ -30,11 +30,12 @@ func TestRedisServerIsEmptyAndGoneAfterTheTest(t *testing.T) {
 		require.Equal(t, ":0\r\n", answer)
 	})
 	require.NotEmpty(t, addr)
-	_, err := net.DialTimeout("tcp", addr, time.Second)
+	_, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", addr)
 	require.Error(t, err)
 }
 
 func TestTwoRedisServersHaveTwoPorts(t *testing.T) {
 	t.Parallel()
-	require.NotEqual(t, testenv.RedisServer(t), testenv.RedisServer(t))
+	first, second := testenv.RedisServer(t), testenv.RedisServer(t)
+	require.NotEqual(t, first, second)
 }

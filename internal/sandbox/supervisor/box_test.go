@@ -55,7 +55,7 @@ func newBoxWith(t *testing.T, initArgs []string, flags ...string) *box {
 		"--ulimit", "core=0", "--ulimit", "nofile=1024:1024", "-w", "/workspace", "--log-driver", "none",
 		"-v", initPath + ":/sandbox-init:ro", "--entrypoint", "/sandbox-init",
 	}, flags...)
-	b.cmd = exec.Command("docker", append(append(args, image), initArgs...)...) //nolint:gosec,noctx // ended in Cleanup
+	b.cmd = exec.Command("docker", append(append(args, image), initArgs...)...) //nolint:noctx // ended in Cleanup
 	b.cmd.Stderr = &b.stderr
 	var err error
 	b.stdin, err = b.cmd.StdinPipe()
@@ -67,7 +67,7 @@ func newBoxWith(t *testing.T, initArgs []string, flags ...string) *box {
 		_ = b.stdin.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		_ = exec.CommandContext(ctx, "docker", "rm", "-f", b.name).Run() //nolint:gosec // our name
+		_ = exec.CommandContext(ctx, "docker", "rm", "-f", b.name).Run()
 		_ = b.cmd.Wait()
 	})
 	b.frames = wire.NewReader(stdout)
@@ -213,15 +213,16 @@ func run(t *testing.T, j job, flags ...string) report {
 // requireGone waits until the container has ended by itself.
 func (b *box) requireGone(t *testing.T, within time.Duration) {
 	t.Helper()
-	ended := make(chan error, 1)
-	go func() { _, err := io.Copy(io.Discard, rest{b.frames}); ended <- err }()
+	within = testenv.Scale(t, within)
+	ended := make(chan struct{})
+	go func() { _, _ = io.Copy(io.Discard, rest{b.frames}); close(ended) }()
 	select {
 	case <-ended:
 	case <-time.After(within):
 		require.Fail(t, "container is still there")
 	}
 	require.Eventually(t, func() bool {
-		out, err := exec.Command("docker", "ps", "-aq", "--filter", "name="+b.name).Output() //nolint:gosec,noctx // our name
+		out, err := exec.Command("docker", "ps", "-aq", "--filter", "name="+b.name).Output() //nolint:noctx // docker bounds itself
 		return err == nil && strings.TrimSpace(string(out)) == ""
 	}, within, 50*time.Millisecond, "container %s is still listed", b.name)
 }
@@ -244,8 +245,6 @@ func (b *box) cancel(t *testing.T) {
 	t.Helper()
 	require.NoError(t, b.out.Write(wire.TypeCancel))
 }
-
-func image(t *testing.T) string { return testenv.Image(t) }
 
 // exitCode is that of a docker run, which is the container's.
 func exitCode(err error) int {

@@ -14,7 +14,7 @@ func TestCaptureKeepsHeadAndTail(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		limit             int64
-		text, head, tail_ string
+		text, head, last string
 	}{
 		"nothing":            {10, "", "", ""},
 		"less than the head": {10, "abc", "abc", ""},
@@ -33,7 +33,7 @@ func TestCaptureKeepsHeadAndTail(t *testing.T) {
 				}
 				first, second := c.tail()
 				require.Equal(t, test.head, string(c.next(1000)))
-				require.Equal(t, test.tail_, string(first)+string(second))
+				require.Equal(t, test.last, string(first)+string(second))
 				require.Equal(t, int64(len(test.text)), c.count())
 			})
 		}

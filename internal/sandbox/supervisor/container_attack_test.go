@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 func TestForkBombIsContainedAndEnded(t *testing.T) {
@@ -41,7 +42,7 @@ func TestBackgroundProcessDoesNotHoldTheStep(t *testing.T) {
 	require.Equal(t, "done\n", string(r.stdout))
 	require.Zero(t, r.last().ExitCode)
 	require.Empty(t, r.last().Cause)
-	require.Less(t, r.last().Duration.Duration(), 5*time.Second)
+	require.Less(t, r.last().Duration.Duration(), testenv.Scale(t, 5*time.Second))
 }
 
 func TestOrphansAreReaped(t *testing.T) {
@@ -157,7 +158,7 @@ func TestEnvironmentIsExactlyTheImagesAndTheSteps(t *testing.T) {
 // imageVariables are the image's own, without those that the test sets again.
 func imageVariables(t *testing.T) []string {
 	t.Helper()
-	out, err := exec.Command("docker", "image", "inspect", "--format", "{{range .Config.Env}}{{println .}}{{end}}", image(t)).Output() //nolint:gosec,noctx // an image's name
+	out, err := exec.Command("docker", "image", "inspect", "--format", "{{range .Config.Env}}{{println .}}{{end}}", testenv.Image(t)).Output() //nolint:noctx // docker bounds itself
 	require.NoError(t, err)
 	var env []string
 	for _, pair := range strings.Fields(string(out)) {
@@ -194,8 +195,8 @@ func TestClosedStdinEndsAnIdleContainer(t *testing.T) {
 
 func TestDeadlineEndsTheContainer(t *testing.T) {
 	t.Parallel()
-	b := newBoxWith(t, []string{"--deadline", "2s"})
+	b := newBoxWith(t, []string{"--deadline", testenv.Scale(t, 2*time.Second).String()})
 	b.submit(t, command("sleep", "100"))
-	b.requireGone(t, 7*time.Second)
+	b.requireGone(t, 10*time.Second)
 	require.Equal(t, 4, exitCode(b.cmd.Wait()))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 func TestHundredMegabytesOnBothStreams(t *testing.T) {
@@ -132,23 +133,24 @@ started = time.monotonic()
 for _ in range(64): sys.stdout.buffer.write(b"x" * (1 << 20))
 sys.stdout.flush()
 print(time.monotonic() - started, file=sys.stderr, flush=True)
-time.sleep(60)
+time.sleep(3600)
 `)
 	j.step().Output = 8 * sandbox.MiB
-	j.step().WallTime = seconds(3)
+	wall := testenv.Scale(t, 3*time.Second)
+	j.step().WallTime = sandbox.Seconds(wall)
 	b := newBox(t)
 	b.submit(t, j)
 	kind, _, err := b.frames.Read()
 	require.NoError(t, err)
 	require.Equal(t, wire.TypeStart, kind)
-	timer := time.NewTimer(5 * time.Second) // nobody reads until well past the limit
+	timer := time.NewTimer(wall + 3*time.Second) // nobody reads until well past the limit
 	<-timer.C
 	r := b.receive(t, nil)
 	require.Equal(t, wire.CauseWall, r.last().Cause)
-	require.Less(t, r.last().Duration.Duration(), 4*time.Second) // and not 5
+	require.Less(t, r.last().Duration.Duration(), wall+2*time.Second)
 	require.Equal(t, int64(64<<20), r.last().StdoutTotal)
 	require.Len(t, r.stdout, 8<<20)
 	took, err := strconv.ParseFloat(strings.TrimSpace(string(r.stderr)), 64)
 	require.NoError(t, err)
-	require.Less(t, took, 3.0)
+	require.Less(t, took, wall.Seconds())
 }

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"testing"
 
@@ -20,7 +21,7 @@ func frames(t *testing.T, stream []byte) (all []frame) {
 	in := wire.NewReader(bytes.NewReader(stream))
 	for {
 		kind, payload, err := in.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all
 		}
 		require.NoError(t, err)

@@ -37,7 +37,7 @@ func TestFilesArePlacedFromFramesOfAnySize(t *testing.T) {
 		content string
 		mode    os.FileMode
 	}{"a/b/one": {"one-1", 0o644}, "empty": {"", 0o644}, "two": {"two", 0o755}} {
-		content, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // our own
+		content, err := os.ReadFile(filepath.Join(dir, name))
 		require.NoError(t, err)
 		require.Equal(t, want.content, string(content))
 		info, err := os.Stat(filepath.Join(dir, name))

@@ -31,11 +31,11 @@ func Run(stdin, stdout *os.File, deadline time.Duration) error {
 	runtime.GOMAXPROCS(2)
 	debug.SetGCPercent(50)
 
-	in, err := pollable(int(stdin.Fd()), "stdin") //nolint:gosec // a small number
+	in, err := pollable(int(stdin.Fd()), "stdin")
 	if err != nil {
 		return err
 	}
-	out, err := pollable(int(stdout.Fd()), "stdout") //nolint:gosec // a small number
+	out, err := pollable(int(stdout.Fd()), "stdout")
 	if err != nil {
 		return err
 	}

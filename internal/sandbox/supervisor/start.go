@@ -47,7 +47,7 @@ func start(step wire.Step, imageEnv []string, in *input, oom *oomFile) (p *proce
 	if err := oom.raise(); err != nil {
 		return nil, errors.Join(err, stdout.Close(), stderr.Close())
 	}
-	pid, err := syscall.ForkExec(path, step.Argv, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(path, step.Argv, &syscall.ProcAttr{ //nolint:gosec // to run what the job says is the purpose
 		Dir: workspaceDir, Env: env,
 		Files: []uintptr{stdin.Fd(), uintptr(stdoutEnd), uintptr(stderrEnd)},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
@@ -79,5 +79,5 @@ func pollable(fd int, name string) (*os.File, error) {
 	if err := syscall.SetNonblock(fd, true); err != nil {
 		return nil, fmt.Errorf("make %s non-blocking: %w", name, err)
 	}
-	return os.NewFile(uintptr(fd), name), nil //nolint:gosec // a valid descriptor
+	return os.NewFile(uintptr(fd), name), nil
 }

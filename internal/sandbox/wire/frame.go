@@ -72,7 +72,7 @@ func (w *Writer) Write(kind Type, parts ...[]byte) error {
 	}
 	frame := make([]byte, headerSize, headerSize+size+macSize)
 	frame[0] = byte(kind)
-	binary.BigEndian.PutUint32(frame[1:], uint32(size)) //nolint:gosec // bounded by MaxPayload
+	binary.BigEndian.PutUint32(frame[1:], uint32(size))
 	for _, part := range parts {
 		frame = append(frame, part...)
 	}
