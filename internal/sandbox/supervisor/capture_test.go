@@ -13,7 +13,7 @@ import (
 func TestCaptureKeepsHeadAndTail(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		limit             int64
+		limit            int64
 		text, head, last string
 	}{
 		"nothing":            {10, "", "", ""},

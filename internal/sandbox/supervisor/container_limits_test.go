@@ -1,6 +1,7 @@
 package supervisor_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -231,4 +232,20 @@ func TestMissingProgramIsAStartError(t *testing.T) {
 			require.Equal(t, -1, r.last().ExitCode)
 		})
 	}
+}
+
+func TestLowestLimitsStillRunAProgram(t *testing.T) {
+	t.Parallel()
+	j := command("sh", "-c", "read line; echo $line > file; read line < file; echo $line; echo err >&2")
+	j.stdin = []byte("in\n")
+	j.Outputs = []string{"file"}
+	j.Expect.MemoryBytes, j.Expect.OpenFiles, j.Expect.PIDs = 16*sandbox.MiB, 16, 1
+	j.step().Output = 1
+	r := run(t, j, "--memory", "16m", "--memory-swap", "16m", "--ulimit", "nofile=16:16", "--pids-limit", strconv.Itoa(1+wire.HeadroomPIDs))
+	require.Empty(t, r.fault)
+	require.Zero(t, r.last().ExitCode)
+	require.Zero(t, r.last().OOMKills)
+	require.Equal(t, "i", string(r.stdout))
+	require.Equal(t, "e", string(r.stderr))
+	require.Equal(t, "in\n", string(r.files["file"]))
 }
