@@ -45,7 +45,7 @@ main() {
 		--essential-hook='mkdir -p "$1/usr/share/man/man1"'
 		--customize-hook="chroot \"\$1\" sh -s <'$here/finish.sh'"
 	)
-	mmdebstrap --quiet --variant=essential --format=tar --include="$*" \
+	mmdebstrap --variant=essential --format=tar --include="$*" \
 		"${options[@]}" "$suite" - "${lines[@]}"
 }
 
