@@ -14,7 +14,7 @@ import (
 )
 
 // actDuring runs a program and calls act as soon as it has written its first output.
-func actDuring(t *testing.T, b *bundle, p sandbox.Program, act func(cancel context.CancelCauseFunc)) (sandbox.Result, error, time.Duration) {
+func actDuring(t *testing.T, b *bundle, p sandbox.Program, act func(cancel context.CancelCauseFunc)) (sandbox.Result, time.Duration, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -36,14 +36,14 @@ func actDuring(t *testing.T, b *bundle, p sandbox.Program, act func(cancel conte
 	}()
 	result, err := b.Run(ctx, p)
 	<-done
-	return result, err, time.Since(acted)
+	return result, time.Since(acted), err
 }
 
 const bomb = ":(){ :|:& };:"
 
 func TestCaseCancelOfAForkBombIsQuick(t *testing.T) {
 	b := setup(t) // not parallel: it measures time
-	got, err, took := actDuring(t, b, bash("echo partial", bomb, "sleep 60"), func(cancel context.CancelCauseFunc) { cancel(sandbox.ErrCanceled) })
+	got, took, err := actDuring(t, b, bash("echo partial", bomb, "sleep 60"), func(cancel context.CancelCauseFunc) { cancel(sandbox.ErrCanceled) })
 	require.NoError(t, err)
 	require.Equal(t, sandbox.OutcomeCanceled, got.Outcome)
 	require.Equal(t, -1, got.ExitCode)
@@ -53,7 +53,7 @@ func TestCaseCancelOfAForkBombIsQuick(t *testing.T) {
 
 func TestCaseCancelOfDaemonsThatIgnoreSignals(t *testing.T) {
 	b := setup(t) // not parallel: it measures time
-	got, err, took := actDuring(t, b, bash("trap '' TERM INT HUP", "(setsid bash -c 'trap \"\" TERM; sleep 60' &)", "echo up", "while :; do sleep 60; done"),
+	got, took, err := actDuring(t, b, bash("trap '' TERM INT HUP", "(setsid bash -c 'trap \"\" TERM; sleep 60' &)", "echo up", "while :; do sleep 60; done"),
 		func(cancel context.CancelCauseFunc) { cancel(sandbox.ErrCanceled) })
 	require.NoError(t, err)
 	require.Equal(t, sandbox.OutcomeCanceled, got.Outcome)
@@ -75,7 +75,7 @@ func TestCaseOtherEndsOfTheContextAreErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	lost := errors.New("attempt lost")
-	_, err, _ := actDuring(t, b, bash("echo up", bomb, "sleep 60"), func(cancel context.CancelCauseFunc) { cancel(lost) })
+	_, _, err := actDuring(t, b, bash("echo up", bomb, "sleep 60"), func(cancel context.CancelCauseFunc) { cancel(lost) })
 	require.ErrorIs(t, err, lost)
 	require.Empty(t, b.containers(t), "the container is gone when Run returns")
 
@@ -88,7 +88,7 @@ func TestCaseOtherEndsOfTheContextAreErrors(t *testing.T) {
 func TestCaseContainerRemovedByHandIsAnError(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err, _ := actDuring(t, b, bash("echo up", "sleep 60"), func(context.CancelCauseFunc) {
+	_, _, err := actDuring(t, b, bash("echo up", "sleep 60"), func(context.CancelCauseFunc) {
 		for _, c := range b.containers(t) {
 			_ = b.docker.ContainerRemove(context.Background(), c.ID, container.RemoveOptions{Force: true})
 		}
@@ -99,7 +99,7 @@ func TestCaseContainerRemovedByHandIsAnError(t *testing.T) {
 func TestCaseContainerKilledByHandIsAnError(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err, _ := actDuring(t, b, bash("echo up", "sleep 60"), func(context.CancelCauseFunc) {
+	_, _, err := actDuring(t, b, bash("echo up", "sleep 60"), func(context.CancelCauseFunc) {
 		for _, c := range b.containers(t) {
 			_ = b.docker.ContainerKill(context.Background(), c.ID, "SIGKILL")
 		}
@@ -114,7 +114,7 @@ func TestKillOlderEndsOnlyOlderAttemptsOfTheJob(t *testing.T) {
 		require.NoError(t, b.Warm(t.Context()))
 		p := bash("echo up", "sleep 60")
 		p.ID, p.Attempt = "job-"+labels.JobName(b.installation, 0), 2
-		_, err, _ := actDuring(t, b, p, func(context.CancelCauseFunc) {
+		_, _, err := actDuring(t, b, p, func(context.CancelCauseFunc) {
 			named := func() bool {
 				for _, c := range b.containers(t) {
 					if c.Names[0] == "/"+labels.JobName(p.ID, 2) {

@@ -35,7 +35,7 @@ func newRelay(t *testing.T) *relay {
 	address, err := client.ParseHostURL(direct.DaemonHost())
 	require.NoError(t, err)
 	require.NoError(t, direct.Close())
-	dir, err := os.MkdirTemp("", "relay") // a socket's path must be short
+	dir, err := os.MkdirTemp("", "relay") //nolint:usetesting // a socket's path must be short
 	require.NoError(t, err)
 	r := &relay{path: filepath.Join(dir, "s"), daemon: address.Host + address.Path}
 	r.mend(t)
@@ -103,7 +103,7 @@ func TestCaseDaemonThatIsLostIsAnError(t *testing.T) {
 			through, err := client.NewClientWithOpts(client.WithHost("unix://"+r.path), client.WithAPIVersionNegotiation())
 			require.NoError(t, err)
 			b := setupOn(t, through)
-			_, err, took := actDuring(t, b, bash("echo up", "sleep 60"), func(context.CancelCauseFunc) {
+			_, took, err := actDuring(t, b, bash("echo up", "sleep 60"), func(context.CancelCauseFunc) {
 				r.cut()
 				if back {
 					r.mend(t)

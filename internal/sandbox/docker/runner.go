@@ -66,7 +66,7 @@ func New(ctx context.Context, docker *client.Client, options Options) (*Runner, 
 	if err := r.prepareImages(ctx); err != nil {
 		return nil, err
 	}
-	poolCtx, stop := context.WithCancel(context.Background()) //nolint:contextcheck // the loop outlives the caller's ctx and ends with Close
+	poolCtx, stop := context.WithCancel(context.WithoutCancel(ctx)) // the loop ends with Close
 	r.stopPool = stop
 	r.background.Go(func() {
 		r.pool.run(poolCtx, func(err error) { r.options.Log.Warn("warm pool is not full", "err", err) })

@@ -58,8 +58,8 @@ func converse(t *testing.T, j job, script func(*fakeInit)) (report, error) {
 	ours, theirs := net.Pipe()
 	s := &session{r: wire.NewReader(ours), w: wire.NewWriter(ours), job: j, started: func() {}}
 	s.r.SetKey(j.spec.Key)
-	sent, played := make(chan error, 1), make(chan struct{})
-	go func() { sent <- s.send() }()
+	sent, played := make(chan struct{}), make(chan struct{})
+	go func() { defer close(sent); _ = s.send() }()
 	go func() {
 		defer close(played)
 		script(&fakeInit{t: t, Writer: wire.NewWriter(theirs), in: wire.NewReader(theirs), conn: theirs})

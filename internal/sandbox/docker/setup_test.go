@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -60,7 +59,7 @@ func setupOn(t *testing.T, through *client.Client, change ...func(*Options)) *bu
 	}
 	options := Options{
 		Languages: testLanguages(t, testenv.Image(t)), Defaults: sandbox.DefaultLimits(), Maxima: sandbox.DefaultMaxima(),
-		InitPath: testenv.InitPath(t), Worker: "test", Installation: "test-" + rand.Text(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		InitPath: testenv.InitPath(t), Worker: "test", Installation: "test-" + rand.Text(), Log: slog.New(slog.DiscardHandler),
 	}
 	for _, c := range change {
 		c(&options)

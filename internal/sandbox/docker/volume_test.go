@@ -17,8 +17,11 @@ func ownInit(t *testing.T) func(*Options) {
 	t.Helper()
 	content, err := os.ReadFile(testenv.InitPath(t))
 	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "sandbox-init")
-	require.NoError(t, os.WriteFile(path, append(content, t.Name()...), 0o600)) // bytes after the end of an ELF file do nothing
+	dir, err := os.OpenRoot(t.TempDir())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, dir.Close()) }()
+	require.NoError(t, dir.WriteFile("sandbox-init", append(content, t.Name()...), 0o600)) // bytes after the end of an ELF file do nothing
+	path := filepath.Join(dir.Name(), "sandbox-init")
 	return func(o *Options) { o.InitPath = path }
 }
 
@@ -72,7 +75,7 @@ func TestReadInitRefuses(t *testing.T) {
 	require.Regexp(t, "^sandloop-init-[0-9a-f]{12}$", self.volume)
 	_, err1 := readInit(built, architecture[true])
 	_, err2 := readInit(built, architecture[false])
-	require.True(t, (err1 == nil) != (err2 == nil), "it is for one of the two: %v, %v", err1, err2)
+	require.NotEqual(t, err1 == nil, err2 == nil, "it is for one of the two: %v, %v", err1, err2)
 
 	script := filepath.Join(t.TempDir(), "init.sh")
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"), 0o600))
