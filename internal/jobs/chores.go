@@ -26,12 +26,11 @@ func (w *Worker) startChores() (*chores, error) {
 		return &chores{}, nil
 	}
 	period, queue := w.options.ReapEvery.Round(time.Second), w.store.keys.hostQueue(w.options.Host)
+	conn := &serverConn{
+		queue: Default, slots: newSlots(1, 0, DefaultWeights()), handover: make(chan slot, 1), wake: make(chan struct{}, 1),
+	}
 	c := &chores{
-		server: asynq.NewServerFromRedisClient(w.store.rdb, asynq.Config{
-			Concurrency: 1, Queues: map[string]int{queue: 1}, Logger: asynqLog{w.log, slog.LevelWarn}, LogLevel: asynq.DebugLevel,
-			TaskCheckInterval: min(period/2, 5*time.Second), ShutdownTimeout: asynqShutdown,
-			BaseContext: w.untilStop(),
-		}),
+		server: w.newServer(queue, conn, w.untilStop()),
 		scheduler: asynq.NewSchedulerFromRedisClient(w.store.rdb, &asynq.SchedulerOpts{
 			Logger: asynqLog{w.log, slog.LevelDebug}, LogLevel: asynq.DebugLevel, // it complains that it cannot close our connection
 		}),
@@ -43,7 +42,12 @@ func (w *Worker) startChores() (*chores, error) {
 	if _, err := c.scheduler.Register("@every "+period.String(), task, options...); err != nil {
 		return &chores{}, fmt.Errorf("schedule reaping of host %s: %w", w.options.Host, err)
 	}
-	if err := c.server.Start(asynq.HandlerFunc(w.reap)); err != nil {
+	reap := func(ctx context.Context, _ *asynq.Task) error {
+		held := <-conn.handover
+		defer conn.slots.release(held)
+		return w.reap(ctx)
+	}
+	if err := c.server.Start(asynq.HandlerFunc(reap)); err != nil {
 		return &chores{}, fmt.Errorf("start server of host %s: %w", w.options.Host, err)
 	}
 	if err := c.scheduler.Start(); err != nil {
@@ -68,7 +72,7 @@ func (w *Worker) untilStop() func() context.Context {
 
 // reap does the chore unless it was done in this period. A failure is logged and not tried
 // again before the next period.
-func (w *Worker) reap(ctx context.Context, _ *asynq.Task) error {
+func (w *Worker) reap(ctx context.Context) error {
 	guard := w.options.ReapEvery - w.options.ReapEvery/10
 	err := w.store.rdb.SetArgs(ctx, w.store.keys.reaped(w.options.Host), w.id, redis.SetArgs{Mode: "NX", TTL: guard}).Err()
 	switch {

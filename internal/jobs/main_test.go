@@ -35,7 +35,7 @@ type bundle struct {
 	t      testing.TB
 	ctx    context.Context
 	addr   string
-	rdb    *redis.Client
+	rdb    redis.UniversalClient
 	client *Client
 }
 
@@ -76,8 +76,12 @@ func both(t *testing.T, test func(*testing.T, *bundle)) {
 
 func connect(t testing.TB, addr string) *bundle {
 	t.Helper()
+	return bundleOf(t, addr, redis.NewClient(&redis.Options{Addr: addr}))
+}
+
+func bundleOf(t testing.TB, addr string, rdb redis.UniversalClient) *bundle {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	rdb := redis.NewClient(&redis.Options{Addr: addr})
 	b := &bundle{t: t, ctx: ctx, addr: addr, rdb: rdb, client: NewClient(rdb, ClientOptions{Log: testLog(t)})}
 	t.Cleanup(func() {
 		require.NoError(t, b.client.Close())

@@ -68,28 +68,33 @@ func (w *Worker) startServers(wake map[Queue]chan struct{}) ([]*asynq.Server, er
 	var servers []*asynq.Server
 	for queue, signal := range wake {
 		handover := make(chan slot, w.options.Concurrency+w.options.InteractiveSlots)
-		name := w.store.keys.asynqQueue(queue)
-		conn := &serverConn{
-			UniversalClient: w.store.rdb, queue: queue, pending: asynqKey(name, "pending"), slots: w.slots,
-			handover: handover, wake: signal, stop: w.stop, closing: w.closing, log: w.log,
-		}
-		server := asynq.NewServerFromRedisClient(conn, asynq.Config{
-			Concurrency:              2 * maxSlots, // never the limit: slots are
-			Queues:                   map[string]int{name: 1},
-			TaskCheckInterval:        time.Millisecond, // serverConn does the waiting
-			DelayedTaskCheckInterval: time.Second,
-			RetryDelayFunc:           retryDelay,
-			IsFailure:                isFailure,
-			ShutdownTimeout:          asynqShutdown,
-			Logger:                   asynqLog{w.log, slog.LevelWarn},
-			LogLevel:                 asynq.DebugLevel,
-		})
+		server := w.newServer(w.store.keys.asynqQueue(queue), &serverConn{
+			queue: queue, slots: w.slots, handover: handover, wake: signal,
+		}, nil)
 		if err := server.Start(&handler{worker: w, queue: queue, handover: handover}); err != nil {
 			return servers, fmt.Errorf("start server of queue %s: %w", queue, err)
 		}
 		servers = append(servers, server)
 	}
 	return servers, nil
+}
+
+// newServer makes the asynq server of one of asynq's queues and completes its connection.
+func (w *Worker) newServer(name string, conn *serverConn, base func() context.Context) *asynq.Server {
+	conn.UniversalClient, conn.pending = w.store.rdb, asynqKey(name, "pending")
+	conn.stop, conn.closing, conn.log = w.stop, w.closing, w.log
+	return asynq.NewServerFromRedisClient(conn, asynq.Config{
+		Concurrency:              2 * maxSlots, // never the limit: slots are
+		Queues:                   map[string]int{name: 1},
+		BaseContext:              base,
+		TaskCheckInterval:        time.Millisecond, // serverConn does the waiting
+		DelayedTaskCheckInterval: time.Second,
+		RetryDelayFunc:           retryDelay,
+		IsFailure:                isFailure,
+		ShutdownTimeout:          asynqShutdown,
+		Logger:                   asynqLog{w.log, slog.LevelWarn},
+		LogLevel:                 asynq.DebugLevel,
+	})
 }
 
 // retryDelay is 1 s, then 2, 4 and so on up to retryMost.

@@ -67,27 +67,28 @@ func (c *Client) SubmitMany(ctx context.Context, jobs []Job) ([]Submission, erro
 			pending = append(pending, p)
 		}
 	}
+	tasks := c.store.tasks
+	if len(pending) > 1 {
+		batch := newCoalescing(c.store.rdb)
+		defer batch.close()
+		tasks = asynq.NewClientFromRedisClient(batch)
+	}
 	for start := 0; start < len(pending); start += submitChunk {
-		c.submitChunk(ctx, pending[start:min(start+submitChunk, len(pending))])
+		c.submitChunk(ctx, tasks, pending[start:min(start+submitChunk, len(pending))])
 	}
 	failures, first := 0, error(nil)
 	for _, submission := range submissions {
 		if submission.Err != nil {
 			failures++
-			first = cmpErr(first, submission.Err)
+			if first == nil {
+				first = submission.Err
+			}
 		}
 	}
 	if first != nil {
 		return submissions, fmt.Errorf("submit: %d of %d jobs were not accepted: %w", failures, len(jobs), first)
 	}
 	return submissions, nil
-}
-
-func cmpErr(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
 }
 
 // submitChunk is the number of jobs whose bodies travel in one round trip.
@@ -127,7 +128,7 @@ func (c *Client) prepare(job Job, now time.Time) (*pendingJob, error) {
 }
 
 // submitChunk stores the jobs, enqueues them and wakes workers.
-func (c *Client) submitChunk(ctx context.Context, chunk []*pendingJob) {
+func (c *Client) submitChunk(ctx context.Context, tasks *asynq.Client, chunk []*pendingJob) {
 	for start := 0; start < len(chunk); {
 		end, size := start, 0
 		for end < len(chunk) && (end == start || size+chunk[end].size <= submitBytes) {
@@ -138,7 +139,7 @@ func (c *Client) submitChunk(ctx context.Context, chunk []*pendingJob) {
 		start = end
 	}
 	woken := map[Queue]bool{}
-	c.enqueueAll(ctx, chunk)
+	c.enqueueAll(ctx, tasks, chunk)
 	for _, p := range chunk {
 		if p.enqueue && p.submission.Err == nil {
 			woken[p.queue] = true
@@ -199,13 +200,7 @@ func (p *pendingJob) readReply() {
 // enqueueWorkers is how many tasks are handed to asynq at the same time.
 const enqueueWorkers = 128
 
-func (c *Client) enqueueAll(ctx context.Context, jobs []*pendingJob) {
-	tasks := c.store.tasks
-	if len(jobs) > 1 {
-		batch := newCoalescing(c.store.rdb)
-		defer batch.close()
-		tasks = asynq.NewClientFromRedisClient(batch)
-	}
+func (c *Client) enqueueAll(ctx context.Context, tasks *asynq.Client, jobs []*pendingJob) {
 	next := make(chan *pendingJob)
 	var workers sync.WaitGroup
 	for range min(enqueueWorkers, len(jobs)) {
