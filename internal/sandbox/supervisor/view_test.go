@@ -53,12 +53,14 @@ func TestInterfacesThatAreDownOrLoopbackDoNotCount(t *testing.T) {
 }
 
 func goodView() (wire.Expect, sandbox.KernelView) {
-	return wire.Expect{
-			MemoryBytes: 268435456, CPUs: 0.5, PIDs: 64, TmpBytes: 67108864, WorkspaceBytes: 134217728, OpenFiles: 1024,
-		}, sandbox.KernelView{
-			CgroupVersion: 2, MemoryBytes: 268435456, CPUs: 0.5, PIDs: 64, TmpBytes: 67108864, WorkspaceBytes: 134217728,
-			RootReadOnly: true, UID: 65534, GID: 65534, Capabilities: "0000000000000000", NoNewPrivs: true, Seccomp: 2, OpenFiles: 1024,
-		}
+	asked := wire.Expect{
+		MemoryBytes: 268435456, CPUs: 0.5, PIDs: 64, TmpBytes: 67108864, WorkspaceBytes: 134217728, OpenFiles: 1024,
+	}
+	view := sandbox.KernelView{
+		CgroupVersion: 2, MemoryBytes: 268435456, CPUs: 0.5, PIDs: 64, TmpBytes: 67108864, WorkspaceBytes: 134217728,
+		RootReadOnly: true, UID: 65534, GID: 65534, Capabilities: "0000000000000000", NoNewPrivs: true, Seccomp: 2, OpenFiles: 1024,
+	}
+	return asked, view
 }
 
 func TestVerifyAcceptsWhatWasAsked(t *testing.T) {
