@@ -67,7 +67,7 @@ type Plan struct {
 const outPath = ".sandloop-out"
 
 // Plan fills the placeholders of the row for a program under limits: {file} the main
-// file, {files} every file of the program with one of the language's extensions (an argv
+// file, {name} its name without folder and extension, {files} every file of the program with one of the language's extensions (an argv
 // element of its own), {out} the path of the built program, {memory_mb} and {heap_mb} the
 // memory limit and the heap's part of it in MiB, {cpus} whole processors, at least 1.
 func (l Language) Plan(p Program, limits Limits) Plan {
@@ -77,6 +77,7 @@ func (l Language) Plan(p Program, limits Limits) Plan {
 	}
 	expand := strings.NewReplacer(
 		"{file}", mainFile,
+		"{name}", strings.TrimSuffix(path.Base(mainFile), path.Ext(mainFile)),
 		"{out}", "./"+outPath,
 		"{memory_mb}", strconv.FormatInt(limits.Memory/MiB, 10),
 		"{heap_mb}", strconv.FormatInt(max(1, int64(float64(limits.Memory/MiB)*l.HeapFraction)), 10),
