@@ -19,6 +19,9 @@ func printNotes(stderr io.Writer, result sandbox.Result) {
 
 // note is the sentence for an outcome; a program that ended by itself needs none.
 func note(result sandbox.Result) string {
+	if plain := fmt.Sprintf("exited with code %d", result.ExitCode); result.Message == plain {
+		return ""
+	}
 	if result.Message != "" {
 		return result.Message
 	}

@@ -25,19 +25,21 @@ func TestRunEndsWithACodeForEachOutcome(t *testing.T) {
 		code   int
 		note   string
 	}{
-		"ok":                   {okay("out\n"), 0, ""},
-		"the program's own":    {sandbox.Result{Outcome: sandbox.OutcomeNonzeroExit, ExitCode: 137}, 137, ""},
-		"a signal":             {sandbox.Result{Outcome: sandbox.OutcomeSignaled, ExitCode: 139, Signal: "SIGSEGV"}, 139, "signal SIGSEGV"},
-		"wall time":            {sandbox.Result{Outcome: sandbox.OutcomeWallTimeout, ExitCode: -1, TimedOut: true}, 124, "wall-clock limit"},
-		"CPU time":             {sandbox.Result{Outcome: sandbox.OutcomeCPUTimeout, ExitCode: -1, TimedOut: true}, 124, "CPU-time limit"},
-		"memory":               {sandbox.Result{Outcome: sandbox.OutcomeOutOfMemory, ExitCode: 137, Enforcement: sandbox.Enforcement{KernelView: sandbox.KernelView{MemoryBytes: 268435456}}}, 137, "memory limit of 256MiB"},
-		"memory of a child":    {sandbox.Result{Outcome: sandbox.OutcomeOutOfMemory, OK: true}, 137, "memory limit"},
-		"processes, and ended": {sandbox.Result{Outcome: sandbox.OutcomePIDsLimit, ExitCode: 1, Enforcement: sandbox.Enforcement{KernelView: sandbox.KernelView{PIDs: 64}}}, 1, "more than 64 processes"},
-		"too much output":      {sandbox.Result{Outcome: sandbox.OutcomeOutputLimit, ExitCode: -1}, 153, "wrote too much"},
-		"a full disk":          {sandbox.Result{Outcome: sandbox.OutcomeDiskFull, ExitCode: 3}, 3, "was full"},
-		"a compile error":      {sandbox.Result{Outcome: sandbox.OutcomeCompileError, ExitCode: -1, Compile: &sandbox.Step{ExitCode: 4, Stderr: stream("a.c:1: error\n")}}, 1, "does not compile"},
-		"refused":              {sandbox.Result{Outcome: sandbox.OutcomeRejected, ExitCode: -1, Message: "limits.memory_bytes: too much"}, 2, "limits.memory_bytes: too much"},
-		"our failure":          {sandbox.Result{Outcome: sandbox.OutcomeInfraError, ExitCode: -1, Message: "no Docker daemon"}, 125, "no Docker daemon"},
+		"ok":                      {okay("out\n"), 0, ""},
+		"the program's own":       {sandbox.Result{Outcome: sandbox.OutcomeNonzeroExit, ExitCode: 137}, 137, ""},
+		"the program's own, said": {sandbox.Result{Outcome: sandbox.OutcomeNonzeroExit, ExitCode: 3, Message: "exited with code 3"}, 3, ""},
+		"not started":             {sandbox.Result{Outcome: sandbox.OutcomeNonzeroExit, ExitCode: 127, Message: "the program cannot be started: no such file"}, 127, "cannot be started"},
+		"a signal":                {sandbox.Result{Outcome: sandbox.OutcomeSignaled, ExitCode: 139, Signal: "SIGSEGV"}, 139, "signal SIGSEGV"},
+		"wall time":               {sandbox.Result{Outcome: sandbox.OutcomeWallTimeout, ExitCode: -1, TimedOut: true}, 124, "wall-clock limit"},
+		"CPU time":                {sandbox.Result{Outcome: sandbox.OutcomeCPUTimeout, ExitCode: -1, TimedOut: true}, 124, "CPU-time limit"},
+		"memory":                  {sandbox.Result{Outcome: sandbox.OutcomeOutOfMemory, ExitCode: 137, Enforcement: sandbox.Enforcement{KernelView: sandbox.KernelView{MemoryBytes: 268435456}}}, 137, "memory limit of 256MiB"},
+		"memory of a child":       {sandbox.Result{Outcome: sandbox.OutcomeOutOfMemory, OK: true}, 137, "memory limit"},
+		"processes, and ended":    {sandbox.Result{Outcome: sandbox.OutcomePIDsLimit, ExitCode: 1, Enforcement: sandbox.Enforcement{KernelView: sandbox.KernelView{PIDs: 64}}}, 1, "more than 64 processes"},
+		"too much output":         {sandbox.Result{Outcome: sandbox.OutcomeOutputLimit, ExitCode: -1}, 153, "wrote too much"},
+		"a full disk":             {sandbox.Result{Outcome: sandbox.OutcomeDiskFull, ExitCode: 3}, 3, "was full"},
+		"a compile error":         {sandbox.Result{Outcome: sandbox.OutcomeCompileError, ExitCode: -1, Compile: &sandbox.Step{ExitCode: 4, Stderr: stream("a.c:1: error\n")}}, 1, "does not compile"},
+		"refused":                 {sandbox.Result{Outcome: sandbox.OutcomeRejected, ExitCode: -1, Message: "limits.memory_bytes: too much"}, 2, "limits.memory_bytes: too much"},
+		"our failure":             {sandbox.Result{Outcome: sandbox.OutcomeInfraError, ExitCode: -1, Message: "no Docker daemon"}, 125, "no Docker daemon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
