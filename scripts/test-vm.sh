@@ -9,7 +9,10 @@ export PATH=$PATH:/usr/sbin:/sbin
 state=${SANDLOOP_STATE:-${XDG_STATE_HOME:-${HOME:-/root}/.local/state}/sandloop}
 cache=${SANDLOOP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/sandloop}/vm
 image=${SANDLOOP_TEST_IMAGE:-sandloop/core:latest}
+limit=${SANDLOOP_VM_TIMEOUT:-60m}
 packages=(internal/sandbox/supervisor internal/sandbox/docker internal/reaper)
+# Emulated AVX is several times slower than what programs use without it.
+declare -A processor=([kvm]=host [tcg]="max,-avx,-avx2,la57=off")
 
 # shellcheck source=scripts/setup/say.sh
 . "$root/scripts/setup/say.sh"
@@ -29,7 +32,7 @@ usage() {
 		  SANDLOOP_VM_TIMEOUT    for the whole run of the machine (60m)
 		  SANDLOOP_VM_RUN        run only the tests that match, as for go test -run
 		  SANDLOOP_VM_MEMORY     in megabytes (3584)
-		  SANDLOOP_TIME_SCALE    factor on the tests' time limits (10, or 1 with KVM)
+		  SANDLOOP_TIME_SCALE    factor on the tests' time limits (20, or 1 with KVM)
 	END
 }
 
@@ -42,6 +45,7 @@ need() {
 
 need_tools() {
 	need qemu-system-x86_64 "the virtual machine" qemu-system-x86
+	need qemu-img "its disks" qemu-utils
 	need mmdebstrap "building its root file system" mmdebstrap debian-archive-keyring
 	need mke2fs "building its disks" e2fsprogs
 	command -v go >/dev/null || give_up vm "Go is missing" "install it and put it on the PATH"
@@ -55,38 +59,50 @@ accelerator() {
 	if [[ -w /dev/kvm ]] && grep -qwE 'vmx|svm' /proc/cpuinfo; then echo kvm; else echo tcg; fi
 }
 
-# machine_disk makes the root disk unless one of the same recipe is there, and
-# prints its directory.
-machine_disk() {
-	local recipe disk
+# root_disk makes the root disk unless one of the same recipe is there, and sets
+# disk to its directory.
+root_disk() {
+	local recipe
 	recipe=$(sha256sum <"$root/scripts/vm/rootfs.sh" | cut -c1-12)
 	disk=$cache/root-$recipe
 	if [[ ! -e $disk ]]; then
-		say vm "building the machine's root file system (about two minutes, once)" >&2
+		say vm "building the machine's root file system (about two minutes, once)"
 		[[ $EUID -eq 0 ]] || give_up vm "only root can build it" "run as root: make test-vm"
 		rm -rf "$cache"/root-*
 		mkdir "$disk.new"
-		"$root/scripts/vm/rootfs.sh" "$disk.new" >&2
+		"$root/scripts/vm/rootfs.sh" "$disk.new"
 		mv "$disk.new" "$disk"
 	fi
-	echo "$disk"
 }
 
-# image_disk saves the runtime image unless that one is there, and prints its file.
+# image_disk makes a disk on top of the root disk that has the runtime image, unless
+# it is there, and sets image_file to it. The machine itself loads the image.
 image_disk() {
-	local id file
+	local id
 	id=$(docker image inspect --format '{{.Id}}' "$image")
-	file=$cache/image-${id#sha256:}
-	if [[ ! -e $file ]]; then
-		say vm "saving $image" >&2
-		rm -f "$cache"/image-*
-		docker save --output "$file.new" "$image"
-		mv "$file.new" "$file"
+	image_file=$disk/image-${id#sha256:}.qcow2
+	if [[ ! -e $image_file ]]; then
+		say vm "loading $image into the machine (some minutes, once for an image)"
+		rm -f "$disk"/image-*
+		docker save --output "$work/image.tar" "$image"
+		qemu-img create -q -f qcow2 -b "$disk/root.ext4" -F raw "$work/image.qcow2"
+		payload_for_image "$work/load.ext4"
+		boot "$work/image.qcow2" off "$work/load.ext4" -drive "file=$work/image.tar,format=raw,if=virtio,readonly=on"
+		mv "$work/image.qcow2" "$image_file"
+		rm -f "$work/image.tar" "$work/load.ext4"
 	fi
-	echo "$file"
 }
 
-# payload_disk FILE ACCELERATOR makes the disk with the sources (tests read
+# payload_for_image FILE makes a disk with nothing to test.
+payload_for_image() {
+	local payload=$work/load
+	mkdir -p "$payload"
+	cp "$root/scripts/vm/guest.sh" "$payload/"
+	echo "SANDLOOP_TEST_IMAGE=$image" >"$payload/environment"
+	mke2fs -q -F -t ext4 -d "$payload" "$1" 16M >/dev/null 2>&1
+}
+
+# payload_disk FILE makes the disk with the sources (tests read
 # their neighbours), the programs and the tests.
 payload_disk() {
 	local payload=$work/payload program package binary
@@ -109,35 +125,44 @@ payload_disk() {
 		CI=true
 		SANDLOOP_INIT=/opt/sandloop/source/bin/sandbox-init
 		SANDLOOP_TEST_IMAGE=$image
-		SANDLOOP_TIME_SCALE=${SANDLOOP_TIME_SCALE:-$([[ $2 == kvm ]] && echo 1 || echo 10)}
-		TEST_TIMEOUT=${SANDLOOP_VM_TIMEOUT:-60m}
+		SANDLOOP_TIME_SCALE=${SANDLOOP_TIME_SCALE:-$([[ $accelerator == kvm ]] && echo 1 || echo 20)}
+		TEST_TIMEOUT=$limit
 		TEST_RUN='${SANDLOOP_VM_RUN:-.}'
 	END
-	mke2fs -q -F -t ext4 -d "$payload" "$1" 2G >/dev/null
+	mke2fs -q -F -t ext4 -d "$payload" "$1" 2G >/dev/null 2>&1
 }
 
 build() { (cd "$root" && CGO_ENABLED=0 nice go build -o "$1" "$2"); }
 
-# boot ACCELERATOR DISKS IMAGE PAYLOAD runs the machine until it ends, with its
-# console on stdout. The root disk stays as it is: changes go to a temporary file.
+# boot DISK SNAPSHOT PAYLOAD [QEMU-OPTION...] runs the machine until it ends, with its
+# console on stdout, and gives the status that it ended with. With SNAPSHOT on, what it
+# writes on its disk goes to a temporary file.
 boot() {
+	local console=$work/console code=0 status
 	local -a options=(
-		-machine accel="$1" -cpu max -smp 2 -m "${SANDLOOP_VM_MEMORY:-3584}"
-		-nodefaults -display none -no-reboot -serial "file:$work/console"
-		-kernel "$2/vmlinuz" -initrd "$2/initrd"
+		-machine accel="$accelerator" -cpu "${processor[$accelerator]}" -smp 2 -m "${SANDLOOP_VM_MEMORY:-3584}"
+		-nodefaults -display none -no-reboot -serial "file:$console"
+		-kernel "$disk/vmlinuz" -initrd "$disk/initrd"
 		-append "root=/dev/vda rw console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off systemd.show_status=false systemd.log_color=false"
-		-drive "file=$2/root.ext4,format=raw,if=virtio,snapshot=on"
-		-drive "file=$4,format=raw,if=virtio,cache=unsafe"
-		-drive "file=$3,format=raw,if=virtio,readonly=on"
+		-drive "file=$1,if=virtio,cache=unsafe,snapshot=$2"
+		-drive "file=$3,format=raw,if=virtio,cache=unsafe"
+		"${@:4}"
 	)
-	: >"$work/console"
-	TMPDIR=$work nice timeout "${SANDLOOP_VM_TIMEOUT:-60m}" qemu-system-x86_64 "${options[@]}" </dev/null &
+	: >"$console"
+	TMPDIR=$work nice timeout "$limit" qemu-system-x86_64 "${options[@]}" </dev/null &
 	machine=$!
-	tail --follow --lines=+1 --sleep-interval=0.5 --pid="$machine" "$work/console" | tr -d '\r'
-	local code=0
+	# In the background, since a signal's trap waits for what is in the foreground.
+	tail --follow --lines=+1 --sleep-interval=0.5 --pid="$machine" "$console" | sed -u 's/\r//g; s/\x1b[^a-zA-Z]*[a-zA-Z]//g' &
 	wait "$machine" || code=$?
 	machine=
-	return "$code"
+	wait "$!"
+	status=$(sed -n 's/^vm: finished with status \([0-9]*\)\r*$/\1/p' "$console" | tail -n 1)
+	if [[ $code -eq 124 ]]; then
+		give_up vm "the machine did not end within $limit" "its last words are above"
+	elif [[ $code -ne 0 || -z $status ]]; then
+		give_up vm "the machine ended without a result (qemu's status: $code)" "its last words are above"
+	fi
+	return "$status"
 }
 
 clean_up() {
@@ -166,20 +191,14 @@ main() {
 	trap clean_up EXIT
 	trap 'exit 130' INT TERM HUP
 
-	local accelerator disk image_file code=0 status
 	accelerator=$(accelerator)
-	disk=$(machine_disk)
-	image_file=$(image_disk)
+	local status=0
+	root_disk
+	image_disk
 	say vm "building the tests"
-	payload_disk "$work/payload.ext4" "$accelerator"
+	payload_disk "$work/payload.ext4"
 	say vm "booting (accelerator: $accelerator)"
-	boot "$accelerator" "$disk" "$image_file" "$work/payload.ext4" || code=$?
-	status=$(tr -d '\r' <"$work/console" | sed -n 's/^vm: finished with status \([0-9]*\)$/\1/p' | tail -n 1)
-	if [[ $code -eq 124 ]]; then
-		give_up vm "the machine did not end within ${SANDLOOP_VM_TIMEOUT:-60m}" "its last words are above"
-	elif [[ $code -ne 0 || -z $status ]]; then
-		give_up vm "the machine ended without a result (qemu's status: $code)" "its last words are above"
-	fi
+	boot "$image_file" on "$work/payload.ext4" || status=$?
 	say vm "done in $SECONDS s, status $status"
 	exit "$status"
 }

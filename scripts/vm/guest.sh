@@ -27,7 +27,7 @@ about() {
 }
 
 # The image is a tar archive that lies bare on the third disk.
-load_image() { docker load --quiet </dev/vdc; }
+load_image() { docker load --quiet </dev/vdc && systemctl stop docker.socket docker containerd; }
 
 # limits starts a container and has the kernel say what binds it.
 limits() {
@@ -40,9 +40,34 @@ limits() {
 	[[ $got == "$want" ]]
 }
 
+# check gives programs the time that an emulated processor takes; all other limits are the
+# usual ones.
+check() {
+	SANDLOOP_LIMITS_DEFAULTS_WALL_TIME=10m SANDLOOP_LIMITS_DEFAULTS_CPU_TIME=10m \
+		SANDLOOP_LIMITS_DEFAULTS_COMPILE_TIME=5m "$source/bin/worker" check
+}
+
 # run_tests BINARY PACKAGE... runs a test binary where `go test` would.
 run_tests() {
 	cd "$source/$2" && "$payload/tests/$1" -test.v -test.timeout "$TEST_TIMEOUT" -test.run "$TEST_RUN"
+}
+
+# test_everything runs what the payload holds.
+test_everything() {
+	local binary package
+	step 'limits of a container, asked and read back' limits
+	step 'worker check' check
+	while read -r binary package; do
+		step "tests of $package" run_tests "$binary" "$package"
+	done <"$payload/packages"
+	step 'nothing is left' nothing_left
+}
+
+# nothing_left fails when a container outlived the tests.
+nothing_left() {
+	local left
+	left=$(docker ps --all --format '{{.Names}} {{.Status}}') || return
+	[[ -z $left ]] || { echo "$left"; return 1; }
 }
 
 main() {
@@ -51,24 +76,10 @@ main() {
 	. "$payload/environment"
 	set +a
 	step 'the machine' about
-	step 'loading the image' load_image
-	step 'limits of a container, asked and read back' limits
-	if [[ -x $source/bin/worker ]]; then
-		step 'worker check' "$source/bin/worker" check
-	fi
-	local binary package
-	while read -r binary package; do
-		step "tests of $package" run_tests "$binary" "$package"
-	done <"$payload/packages"
-	step 'nothing is left' nothing_left
+	# Without tests the machine was started to take the image in.
+	if [[ -e $payload/packages ]]; then test_everything; else step 'loading the image' load_image; fi
+	sync
 	echo "vm: finished with status $status"
-}
-
-# nothing_left fails when a container outlived the tests.
-nothing_left() {
-	local left
-	left=$(docker ps --all --format '{{.Names}} {{.Status}}') || return
-	[[ -z $left ]] || { echo "$left"; return 1; }
 }
 
 main
