@@ -38,7 +38,7 @@ func AutoConcurrency(cpus float64, memory int64, job sandbox.Limits) Concurrency
 }
 
 func whole(ratio float64) int {
-	if !(ratio > 0) { //nolint:staticcheck // the negation is what refuses NaN
+	if !(ratio > 0) { // NaN is not
 		return 0
 	}
 	// The little on top keeps 0.3/0.1 from being 2.

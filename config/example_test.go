@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -33,7 +32,7 @@ func TestTheExampleExplainsEveryKey(t *testing.T) {
 		case trimmed == "" || strings.HasSuffix(trimmed, ":"):
 			explained = false
 		default:
-			require.True(t, explained, fmt.Sprintf("line %d: %s", number+1, line))
+			require.True(t, explained, "line %d: %s", number+1, line)
 		}
 	}
 }

@@ -27,7 +27,7 @@ const workerImage = "sandloop-test/worker:latest"
 // dockerCLI runs the command line client and returns what it printed.
 func dockerCLI(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "docker", args...).CombinedOutput() //nolint:gosec // ours
+	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "docker", args...).CombinedOutput()
 	require.NoError(t, err, "docker %v: %s", args, out)
 	return strings.TrimSpace(string(out))
 }
@@ -77,7 +77,7 @@ func composeRun(t *testing.T, redisAddr, password string) []string {
 func TestWorkersInContainersRunJobsAndDrain(t *testing.T) {
 	t.Parallel()
 	image := testenv.Image(t)
-	build := exec.CommandContext(t.Context(), "../../images/worker/build.sh", workerImage) //nolint:gosec // ours
+	build := exec.CommandContext(t.Context(), "../../images/worker/build.sh", workerImage)
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Cleanup(func() { dockerCLI(t, "image", "rm", workerImage) })
@@ -87,7 +87,7 @@ func TestWorkersInContainersRunJobsAndDrain(t *testing.T) {
 	rdb := redis.NewClient(&redis.Options{Addr: addr, Password: password})
 	t.Cleanup(func() { require.NoError(t, rdb.Close()) })
 	languages := filepath.Join(t.TempDir(), "languages.yaml")
-	require.NoError(t, os.WriteFile(languages, fmt.Appendf(nil, "bash: {image: %q}\n", image), 0o644)) //nolint:gosec // another user reads it
+	require.NoError(t, os.WriteFile(languages, fmt.Appendf(nil, "bash: {image: %q}\n", image), 0o644))
 
 	args := append(composeRun(t, addr, password), "--volume", languages+":/languages.yaml:ro", "--env", "SANDLOOP_LANGUAGES_FILE=/languages.yaml", workerImage)
 	workers := []string{dockerCLI(t, args...), dockerCLI(t, args...)}

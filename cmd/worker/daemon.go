@@ -59,7 +59,7 @@ func (d *daemon) check(ctx context.Context, c config.Sandbox, log *slog.Logger) 
 		return fmt.Errorf("docker: ask the daemon about itself: %w", err)
 	}
 	for _, warning := range d.runcWarnings(ctx, c.Runtime) {
-		log.Warn(warning)
+		log.Warn("the container runtime may have known holes", "detail", warning)
 	}
 	return daemonProblems(d.info, c.Runtime)
 }

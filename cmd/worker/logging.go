@@ -26,5 +26,5 @@ func newLogger(w io.Writer, c config.Log) (*slog.Logger, error) {
 
 func isTerminal(w io.Writer) bool {
 	file, isFile := w.(*os.File)
-	return isFile && term.IsTerminal(int(file.Fd())) //nolint:gosec // a descriptor fits an int
+	return isFile && term.IsTerminal(int(file.Fd()))
 }

@@ -26,7 +26,7 @@ func main() {
 // run executes one command line until it is done or ctx ends. exitCode tells the exit code of its error.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	a := &app{stdout: stdout, stderr: stderr}
-	root := newRootCommand(a)
+	root := newRootCommand(a) //nolint:contextcheck // cobra hands ctx to the commands
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

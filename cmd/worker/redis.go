@@ -55,7 +55,7 @@ func (q *queue) check(ctx context.Context, c config.Redis, log *slog.Logger) err
 	defer cancel()
 	warnings, err := jobs.CheckRedis(ctx, q.UniversalClient)
 	for _, warning := range warnings {
-		log.Warn(warning)
+		log.Warn("redis is not set up as a queue should be", "detail", warning)
 	}
 	if err != nil {
 		shown := config.Config{Redis: c}.Redacted().Redis.Addr

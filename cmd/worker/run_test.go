@@ -44,8 +44,13 @@ func TestAPasswordIsNeverSaid(t *testing.T) {
 func TestCommandLinesThatCannotBeUnderstood(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{"--no-such-flag"}, {"no-such-command"}, {"check", "extra"}, {"version", "extra"},
-		{"--embedded", "--redis", "localhost:6379"}, {"check", "--language", "cobol"}, {"--concurrency"},
+		{"--no-such-flag"},
+		{"no-such-command"},
+		{"check", "extra"},
+		{"version", "extra"},
+		{"--embedded", "--redis", "localhost:6379"},
+		{"check", "--language", "cobol"},
+		{"--concurrency"},
 	} {
 		code, _, said := runNow(t, nowhere, args...)
 		require.Equal(t, 2, code, "%v: %s", args, said)

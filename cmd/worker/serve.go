@@ -91,7 +91,7 @@ func checkImages(ctx context.Context, d *daemon, languages *sandbox.Languages, l
 		return sentences(absent)
 	}
 	for _, sentence := range absent {
-		log.Warn(sentence)
+		log.Warn("some languages do not run", "detail", sentence)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (p *parts) slots(c config.Config, log *slog.Logger) int {
 		return c.Worker.Concurrency
 	}
 	fits := config.AutoConcurrency(float64(p.daemon.info.NCPU), p.daemon.info.MemTotal, c.Limits.Defaults.Sandbox())
-	log.Info("jobs at once: " + fits.String())
+	log.Info("jobs at once", "slots", fits.String())
 	return fits.Slots
 }
 

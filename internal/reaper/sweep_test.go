@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
-	"github.com/docker/docker/client"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/sandbox/labels"
@@ -58,7 +58,7 @@ func TestAnonymousVolumesGoWithTheirContainer(t *testing.T) {
 	_, err = b.sweepOld(b.reaper(nil))
 	require.NoError(t, err)
 	_, err = b.docker.VolumeInspect(t.Context(), name)
-	require.True(t, client.IsErrNotFound(err), "%v", err)
+	require.True(t, errdefs.IsNotFound(err), "%v", err)
 }
 
 func TestAYoungContainerIsNotTakenFromItsOwner(t *testing.T) {
