@@ -32,7 +32,8 @@ const exitCodesHelp = `Exit codes of run and result:
   125  our failure: Redis down, no such job, no result yet, the job could not be run
   130  canceled, by Ctrl-C or by someone else
   137  out of memory
-  153  ended for writing too much (only with an output kill limit)
+  141  the reader of our output went away; the job is canceled
+  153  ended for writing too much, where an operator sets output_kill
 wait: 0 when every program is ok, 1 when one is not, 125 when a result cannot be had.
 With --json the field "outcome" tells them apart without doubt.`
 
