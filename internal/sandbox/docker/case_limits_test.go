@@ -209,6 +209,28 @@ func TestCaseOverriddenLimitsReadBackFromInside(t *testing.T) {
 	}, "\n"), string(got.Stdout.Data), "%s", got.Stderr.Data)
 }
 
+func TestCaseLowestAndHighestLimits(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := bash("echo ok")
+	p.Limits = sandbox.Overrides{
+		Memory: ptr(16 * sandbox.MiB), CPUs: ptr(0.05), PIDs: ptr(1), OpenFiles: ptr(int64(16)),
+		Tmp: ptr(4 * sandbox.KiB), Workspace: ptr(8 * sandbox.KiB), Output: ptr(int64(1)),
+	}
+	got := b.run(t, p)
+	require.Equal(t, sandbox.OutcomeOK, got.Outcome, got.Message)
+	require.EqualValues(t, 3, got.Stdout.Total)
+
+	most := sandbox.DefaultMaxima()
+	p.Limits = sandbox.Overrides{
+		Memory: &most.Memory, CPUs: &most.CPUs, PIDs: &most.PIDs, OpenFiles: ptr(int64(4096)), // no more than the daemon itself may have
+		Tmp: &most.Tmp, Workspace: &most.Workspace, Output: &most.Output, WallTime: wall(most.WallTime), CPUTime: wall(most.CPUTime),
+	}
+	got = b.run(t, p)
+	require.Equal(t, sandbox.OutcomeOK, got.Outcome, got.Message)
+	require.InDelta(t, 4, got.Enforcement.CPUs, 1e-9, "also where there are fewer processors")
+}
+
 func TestCaseManyThreadsFollowTheCPULimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -29,7 +29,9 @@ func TestCaseVeryShortProgramLosesNoOutput(t *testing.T) {
 	for range 3 {
 		slots.Go(func() {
 			for n := range numbers {
-				got, err := b.Run(t.Context(), bash(fmt.Sprintf("echo %d; echo e%d >&2", n, n)))
+				p := bash(fmt.Sprintf("echo %d; echo e%d >&2", n, n))
+				p.ID, p.Attempt = fmt.Sprintf("%s-%d", b.installation, n), 1 // so that each container is renamed
+				got, err := b.Run(t.Context(), p)
 				if err != nil || string(got.Stdout.Data) != fmt.Sprintf("%d\n", n) || string(got.Stderr.Data) != fmt.Sprintf("e%d\n", n) || got.Outcome != "ok" {
 					t.Errorf("program %d: %+v, %v", n, got, err)
 				}
