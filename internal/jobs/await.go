@@ -36,6 +36,9 @@ const maxAwait = 24 * time.Hour
 // once on one connection. When ctx ends first the error is an *AwaitError; when there is no
 // such job, ErrNotFound. It outlives every disturbance of the connection to Redis.
 func (c *Client) Await(ctx context.Context, id string) (Record, error) {
+	if err := checkID(id); err != nil {
+		return Record{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, maxAwait)
 	defer cancel()
 	hub, err := c.hubOnce()

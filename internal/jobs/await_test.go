@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,12 +32,16 @@ func TestAwaitSaysWhatItKnowsAtItsDeadline(t *testing.T) {
 
 func TestAwaitOfAnUnknownJobEndsAtOnce(t *testing.T) {
 	both(t, func(t *testing.T, b *bundle) {
-		_, err := b.client.Await(b.ctx, "nobody")
-		require.ErrorIs(t, err, ErrNotFound)
-		_, err = b.client.Result(b.ctx, "nobody")
-		require.ErrorIs(t, err, ErrNotFound)
-		_, err = b.client.Status(b.ctx, "nobody")
-		require.ErrorIs(t, err, ErrNotFound)
+		for _, id := range []string{"nobody", "", "a}b{c", strings.Repeat("x", 65)} {
+			_, err := b.client.Await(b.ctx, id)
+			require.ErrorIs(t, err, ErrNotFound)
+			_, err = b.client.Result(b.ctx, id)
+			require.ErrorIs(t, err, ErrNotFound)
+			_, err = b.client.Status(b.ctx, id)
+			require.ErrorIs(t, err, ErrNotFound)
+			_, err = b.client.Cancel(b.ctx, id)
+			require.ErrorIs(t, err, ErrNotFound)
+		}
 	})
 }
 

@@ -70,7 +70,7 @@ func (w *Worker) begin(ctx context.Context, r ref, token string) (beginning, err
 	return b, nil
 }
 
-// decodeBody reads a stored job.
+// decodeBody reads a stored job, which has neither id nor time of submission.
 func decodeBody(packed string) (job Job, err error) {
 	plain, err := unpack([]byte(packed))
 	if err != nil {

@@ -32,6 +32,9 @@ return {'running', owner}
 // runs is ended by its worker within about a second, sooner if the hint arrives; one that is
 // done stays as it is. The Status is the one after. Canceling twice is as canceling once.
 func (c *Client) Cancel(ctx context.Context, id string) (Status, error) {
+	if err := checkID(id); err != nil {
+		return Status{}, err
+	}
 	canceled, err := encodeResult(id, ourResult(sandbox.OutcomeCanceled, "the job was canceled before it started"))
 	if err != nil {
 		return Status{}, err

@@ -18,6 +18,8 @@ const (
 	// it is believed.
 	heartbeatPeriod = time.Second
 	heartbeatExpiry = 5 * time.Second
+	// heartbeatLimit is short enough for another try after one that hung.
+	heartbeatLimit = 2 * time.Second
 )
 
 // WorkerInfo is what a worker says of itself.
@@ -36,7 +38,7 @@ type WorkerInfo struct {
 // ErrWorkerIDInUse means that a live worker has the same id.
 var ErrWorkerIDInUse = errors.New("another live worker has this id")
 
-// register claims the worker's id. It waits until a dead worker's claim has expired.
+// claimID registers the worker. It waits until a dead worker's claim has expired.
 func (w *Worker) claimID(ctx context.Context, info WorkerInfo) error {
 	value, err := json.Marshal(info)
 	if err != nil {
@@ -71,7 +73,7 @@ func (w *Worker) heartbeat(info WorkerInfo, done <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), heartbeatExpiry)
+		ctx, cancel := context.WithTimeout(context.Background(), heartbeatLimit)
 		if err := w.beat(ctx, info); err != nil {
 			w.log.Warn("heartbeat not written", "error", err)
 		}

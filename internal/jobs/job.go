@@ -18,7 +18,7 @@ import (
 
 // DefaultBodyLimit is the size in bytes up to which a job in JSON is accepted unless
 // the operator says otherwise.
-const DefaultBodyLimit = 48 * int(sandbox.MiB)
+const DefaultBodyLimit = 96 * int(sandbox.MiB)
 
 const (
 	maxIDBytes     = 64
@@ -158,18 +158,14 @@ func (j Job) prepared(now time.Time) Job {
 	return j
 }
 
-// encode returns the job in JSON and a hash of all of it that a repeated submission must share.
+// encode returns in JSON all of the job that a repeated submission must share, and a hash of
+// it. The rest, id and time of submission, is part of the job's state.
 func (j Job) encode() (body []byte, hash string, err error) {
-	body, err = json.Marshal(j)
-	if err != nil {
-		return nil, "", fmt.Errorf("encode job %s: %w", j.ID, err)
+	id := j.ID
+	j.ID, j.SubmittedAt = "", time.Time{}
+	if body, err = json.Marshal(j); err != nil {
+		return nil, "", fmt.Errorf("encode job %s: %w", id, err)
 	}
-	content := j
-	content.ID, content.SubmittedAt = "", time.Time{}
-	plain, err := json.Marshal(content)
-	if err != nil {
-		return nil, "", fmt.Errorf("encode job %s: %w", j.ID, err)
-	}
-	sum := sha256.Sum256(plain)
+	sum := sha256.Sum256(body)
 	return body, hex.EncodeToString(sum[:16]), nil
 }

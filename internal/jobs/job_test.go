@@ -70,8 +70,8 @@ func TestDecodeJobNamesEveryProblemOfAJob(t *testing.T) {
 
 func TestDecodeJobRefusesWhatIsTooLarge(t *testing.T) {
 	t.Parallel()
-	_, err := DecodeJob(make([]byte, 48<<20+1))
-	require.EqualError(t, err, "job: is 50331649 bytes: want at most 50331648")
+	_, err := DecodeJob(make([]byte, 96<<20+1))
+	require.EqualError(t, err, "job: is 100663297 bytes: want at most 100663296")
 }
 
 // The values are from Python's hashlib and base64.

@@ -61,12 +61,7 @@ func (w *Worker) recoverWorker(ctx context.Context, dead string) error {
 		return err // the worker stays registered, so that somebody tries again
 	}
 	w.log.WarnContext(ctx, "worker was lost", "lost", dead, "jobs", len(taken))
-	_, err = w.store.rdb.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		pipe.SRem(ctx, w.store.keys.workers(), dead)
-		pipe.Del(ctx, w.store.keys.running(dead))
-		return nil
-	})
-	return err
+	return w.store.rdb.SRem(ctx, w.store.keys.workers(), dead).Err()
 }
 
 // recoverJob puts back one job, named as in a running set, that a worker had taken.

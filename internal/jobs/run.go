@@ -33,7 +33,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	switch err := w.claimID(ctx, info); {
 	case ctx.Err() != nil:
-		return w.deregister()
+		return nil // a claim that was made all the same expires
 	case err != nil:
 		return err
 	}

@@ -103,8 +103,19 @@ func (s *store) dispatch(ctx context.Context, queue Queue, r ref) error {
 	return nil
 }
 
+// checkID refuses what cannot be a job's id before it becomes part of a key.
+func checkID(id string) error {
+	if !validName(id, maxIDBytes) {
+		return fmt.Errorf("job %.80q: %w", id, ErrNotFound)
+	}
+	return nil
+}
+
 // status reads where a job is.
 func (s *store) status(ctx context.Context, id string) (Status, error) {
+	if err := checkID(id); err != nil {
+		return Status{}, err
+	}
 	fields, err := s.rdb.HGetAll(ctx, s.keys.state(id)).Result()
 	if err != nil {
 		return Status{}, fmt.Errorf("read status of job %s: %w", id, err)
@@ -117,6 +128,9 @@ func (s *store) status(ctx context.Context, id string) (Status, error) {
 
 // record reads the result of a job. The status is returned beside ErrNotDone too.
 func (s *store) record(ctx context.Context, id string) (Record, Status, error) {
+	if err := checkID(id); err != nil {
+		return Record{}, Status{}, err
+	}
 	var state *redis.MapStringStringCmd
 	var result *redis.StringCmd
 	_, err := s.rdb.Pipelined(ctx, func(pipe redis.Pipeliner) error {

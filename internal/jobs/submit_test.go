@@ -1,6 +1,8 @@
 package jobs
 
 import (
+	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -171,6 +173,23 @@ func TestLargeResultComesBackAsItWas(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, left, "the body of a job with a result is not kept")
 	})
+}
+
+func TestLargeJobArrivesAsItWasSent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	runner := newFakeRunner()
+	b.start(runner)
+	noise := make([]byte, 32<<20)
+	_, err := rand.Read(noise)
+	require.NoError(t, err)
+	large := job("")
+	large.Program.Files = []sandbox.File{{Path: "main.py", Data: noise}}
+	id := b.submit(large)
+	r := receive(t, runner.runs)
+	require.True(t, bytes.Equal(noise, r.program.Files[0].Data))
+	r.succeed("")
+	b.await(id)
 }
 
 func TestResultIsGoneAfterItsRetention(t *testing.T) {
