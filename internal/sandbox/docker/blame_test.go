@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"testing"
 
 	"github.com/docker/docker/api/types/events"
@@ -72,6 +73,11 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	_, err := exampleTask().faulted(t.Context(), report{fault: "memory_bytes: asked for 5"})
 	require.ErrorContains(t, err, "memory_bytes: asked for 5")
+
+	warm := exampleTask()
+	warm.warm, warm.runner = true, &Runner{options: Options{Log: slog.New(slog.DiscardHandler)}}
+	_, err = warm.faulted(t.Context(), report{fault: "memory_bytes: asked for 5"})
+	require.ErrorIs(t, err, errStale, "another container is tried")
 
 	got, err := exampleTask().faulted(t.Context(), report{start: &wire.Start{}, fault: "no pipe"})
 	require.NoError(t, err, "user code ran, so it is not run again")

@@ -9,8 +9,8 @@ import (
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
-// errStale means that a warm container had died before it could take a job.
-var errStale = errors.New("warm container is dead")
+// errStale means that a warm container died or gave up before it could take a job.
+var errStale = errors.New("warm container did not take the job")
 
 // refillDelay is how long a job may run before the pool fills up beside it.
 const refillDelay = 100 * time.Millisecond

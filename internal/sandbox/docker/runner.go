@@ -157,7 +157,7 @@ type Stats struct {
 	// WarmHits and ColdStarts tell how runs got their container; Adopted counts the warm ones
 	// whose limits were changed for that.
 	WarmHits, ColdStarts, Adopted int64
-	// Stale counts warm containers that turned out dead when they were taken.
+	// Stale counts warm containers that turned out dead or unfit when they were taken.
 	Stale int64
 	// Open containers exist now, Warm of them wait.
 	Open, Warm int64

@@ -95,6 +95,10 @@ func (t *task) faulted(ctx context.Context, received report) (sandbox.Result, er
 	switch {
 	case errors.Is(context.Cause(ctx), sandbox.ErrCanceled): // the cancel came while input was due
 		return brokenResult(received, t.limits, canceledVerdict), nil
+	case received.start == nil && t.warm:
+		// Perhaps a runtime that takes an update and does not follow it; a cold container will tell.
+		t.runner.options.Log.Warn("warm container could not take the job", "container", t.box.id, "fault", received.fault)
+		return sandbox.Result{}, errStale
 	case received.start == nil:
 		return sandbox.Result{}, fmt.Errorf("sandbox-init in container %.12s: %s", t.box.id, received.fault)
 	default: // user code ran, and may have brought it about
