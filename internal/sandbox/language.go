@@ -63,8 +63,9 @@ type Plan struct {
 	Main string
 }
 
-// outPath is where a compile step puts the program, below /workspace.
-const outPath = ".sandloop-out"
+// OutPath is where a compile step puts the program, below /workspace: a file, or a folder for
+// languages that build many. It is neither an input nor an output of a job.
+const OutPath = ".sandloop-out"
 
 // Plan fills the placeholders of the row for a program under limits: {file} the main
 // file, {name} its name without folder and extension, {files} every file of the program with one of the language's extensions (an argv
@@ -78,7 +79,7 @@ func (l Language) Plan(p Program, limits Limits) Plan {
 	expand := strings.NewReplacer(
 		"{file}", mainFile,
 		"{name}", strings.TrimSuffix(path.Base(mainFile), path.Ext(mainFile)),
-		"{out}", "./"+outPath,
+		"{out}", "./"+OutPath,
 		"{memory_mb}", strconv.FormatInt(limits.Memory/MiB, 10),
 		"{heap_mb}", strconv.FormatInt(max(1, int64(float64(limits.Memory/MiB)*l.HeapFraction)), 10),
 		"{cpus}", strconv.Itoa(max(1, int(math.Ceil(limits.CPUs)))),

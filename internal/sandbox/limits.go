@@ -2,10 +2,13 @@ package sandbox
 
 import "time"
 
+// The binary multiples of a byte.
 const (
-	// KiB, MiB and GiB are the binary multiples of a byte.
+	// KiB is 1024 bytes.
 	KiB = int64(1) << 10
+	// MiB is 1024 KiB.
 	MiB = int64(1) << 20
+	// GiB is 1024 MiB.
 	GiB = int64(1) << 30
 )
 

@@ -58,8 +58,8 @@ func resolve[T cmp.Ordered](r *resolver, field string, asked, target *T, lowest,
 	if asked == nil {
 		return
 	}
-	// Written so that NaN, for which every comparison is false, is refused.
-	if !(*asked >= lowest && *asked <= highest) {
+	// NaN, for which every comparison is false, is not allowed either.
+	if allowed := *asked >= lowest && *asked <= highest; !allowed {
 		r.errs = append(r.errs, &LimitError{field, fmt.Sprint(*asked), fmt.Sprint(lowest), fmt.Sprint(highest)})
 		return
 	}

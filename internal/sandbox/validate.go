@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
 )
 
 // Bounds on what has no limit of its own in Limits.
@@ -13,6 +14,9 @@ const (
 	maxPathDepth = 64
 	maxArgBytes  = 128 * 1024 // the kernel's MAX_ARG_STRLEN, see execve(2)
 	maxArgs      = 4096
+	// maxListBytes bounds all args and variables together, which the kernel copies to one stack, and
+	// all paths together, which travel in one message.
+	maxListBytes = 1 << 20
 	maxOutputs   = 64
 )
 
@@ -35,6 +39,9 @@ func (p Program) Validate(limits Limits) error {
 	errs = append(errs, p.validateFiles(limits)...)
 	if len(p.Args) > maxArgs {
 		refuse("args: %d are given: want at most %d", len(p.Args), maxArgs)
+	}
+	if size := p.listBytes(); size > maxListBytes {
+		refuse("args, env: are %d bytes together: want at most %d", size, maxListBytes)
 	}
 	for i, arg := range p.Args {
 		if err := checkString(arg); err != nil {
@@ -60,11 +67,22 @@ func (p Program) Validate(limits Limits) error {
 	return errors.Join(errs...)
 }
 
+// listBytes is the size of the arguments and the environment.
+func (p Program) listBytes() (size int) {
+	for _, arg := range p.Args {
+		size += len(arg) + 1
+	}
+	for key, value := range p.Env {
+		size += len(key) + len(value) + 2
+	}
+	return size
+}
+
 func (p Program) validateFiles(limits Limits) (errs []error) {
 	if len(p.Files) > limits.FilesIn {
 		errs = append(errs, fmt.Errorf("files: %d are given: want at most %d", len(p.Files), limits.FilesIn))
 	}
-	total := int64(len(p.Source) + len(p.Stdin))
+	total, paths := int64(len(p.Source)+len(p.Stdin)), 0
 	seen := map[string]bool{}
 	for i, file := range p.Files {
 		if err := checkPath(file.Path); err != nil {
@@ -75,6 +93,10 @@ func (p Program) validateFiles(limits Limits) (errs []error) {
 		}
 		seen[file.Path] = true
 		total += int64(len(file.Data))
+		paths += len(file.Path)
+	}
+	if paths > maxListBytes {
+		errs = append(errs, fmt.Errorf("files: all paths are %d bytes together: want at most %d", paths, maxListBytes))
 	}
 	if total > limits.InputBytes {
 		errs = append(errs, fmt.Errorf("files: source, files and stdin are %d bytes: want at most %d", total, limits.InputBytes))
@@ -89,13 +111,15 @@ func checkPath(name string) error {
 		return errors.New("is empty")
 	case strings.ContainsRune(name, 0):
 		return fmt.Errorf("%q holds a NUL byte", name)
+	case !utf8.ValidString(name): // JSON would silently make another name of it
+		return fmt.Errorf("%q is not UTF-8", name)
 	case len(name) > maxPathBytes:
 		return fmt.Errorf("is %d bytes long: want at most %d", len(name), maxPathBytes)
 	case strings.Count(name, "/") >= maxPathDepth:
 		return fmt.Errorf("is %d levels deep: want at most %d", strings.Count(name, "/")+1, maxPathDepth)
 	case path.IsAbs(name) || path.Clean(name) != name || name == ".." || strings.HasPrefix(name, "../"):
 		return fmt.Errorf("%q is not a clean relative path below /workspace", name)
-	case name == outPath:
+	case name == OutPath || strings.HasPrefix(name, OutPath+"/"):
 		return fmt.Errorf("%q is where the compiled program goes", name)
 	}
 	for _, element := range strings.Split(name, "/") {
@@ -109,6 +133,9 @@ func checkPath(name string) error {
 func checkString(s string) error {
 	if strings.ContainsRune(s, 0) {
 		return errors.New("holds a NUL byte")
+	}
+	if !utf8.ValidString(s) {
+		return errors.New("is not UTF-8")
 	}
 	if len(s) >= maxArgBytes {
 		return fmt.Errorf("is %d bytes long: want less than %d", len(s), maxArgBytes)

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 func TestPathsThatAreAccepted(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"a", "a/b/c.txt", "..a", "a..", "...", "-rf", " ", "ü", "a\nb", "a\\b", "\xff", strings.Repeat("a", 255),
+		"a", "a/b/c.txt", "..a", "a..", "...", "-rf", " ", "ü", "a\nb", "a\\b", strings.Repeat("a", 255),
 		strings.Repeat("a/", 63) + "a",
 	} {
 		p := sandbox.Program{Language: "x", Files: []sandbox.File{{Path: name}}}
@@ -23,7 +24,7 @@ func TestPathsThatAreAccepted(t *testing.T) {
 func TestPathsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"", ".", "..", "/", "/etc/passwd", "../a", "a/../../b", "a/..", "./a", "a/", "a//b", "a\x00", ".sandloop-out",
+		"", ".", "..", "/", "/etc/passwd", "../a", "a/../../b", "a/..", "./a", "a/", "a//b", "a\x00", "\xff", ".sandloop-out", ".sandloop-out/Main.class",
 		strings.Repeat("a", 256), strings.Repeat("a/", 64) + "a", strings.Repeat("abcdefgh/", 120) + "a",
 	} {
 		p := sandbox.Program{Language: "x", Source: sandbox.Bytes("y"), Files: []sandbox.File{{Path: name}}}
@@ -60,8 +61,13 @@ func TestProgramsThatAreRefused(t *testing.T) {
 		"empty variable":  {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"": "x"}}, "env: the name"},
 		"variable with =": {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"A=B": "x"}}, "env: the name"},
 		"NUL in variable": {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"A": "\x00"}}, "env.A: holds a NUL byte"},
-		"bad pattern":     {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Outputs: []string{"ok", "/etc/*"}}, "outputs[1]:"},
-		"many patterns":   {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Outputs: make([]string, 65)}, "outputs: 65 are given"},
+		"not UTF-8":       {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: []string{"\xff"}}, "args[0]: is not UTF-8"},
+		"args and variables": {sandbox.Program{
+			Language: "x", Source: sandbox.Bytes("x"), // 8*131072 + 1 + 10 + 2
+			Args: slices.Repeat([]string{strings.Repeat("a", 131071)}, 8), Env: map[string]string{"A": "1234567890"},
+		}, "args, env: are 1048589 bytes together"},
+		"bad pattern":   {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Outputs: []string{"ok", "/etc/*"}}, "outputs[1]:"},
+		"many patterns": {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Outputs: make([]string, 65)}, "outputs: 65 are given"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

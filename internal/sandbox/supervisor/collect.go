@@ -117,6 +117,8 @@ func (c *collector) list(dir string, depth int) (below []string) {
 			name := entry.Name()
 			if dir != "." {
 				name = dir + "/" + name
+			} else if name == sandbox.OutPath {
+				continue
 			}
 			if !entry.IsDir() {
 				c.consider(name, entry.Type())

@@ -40,6 +40,7 @@ func TestCollectMatchesPatternsAtAnyDepth(t *testing.T) {
 	t.Parallel()
 	dir := fixture(t, map[string]string{
 		"a.txt": "1", "b.log": "2", "d/a.txt": "3", "d/e/a.txt": "4", "d/e/f/a.csv": "5", ".hidden.txt": "6",
+		".sandloop-out/built.txt": "7", "d/e/.sandloop-out": "8",
 	})
 	for name, test := range map[string]struct {
 		patterns []string
@@ -49,6 +50,7 @@ func TestCollectMatchesPatternsAtAnyDepth(t *testing.T) {
 		"named":              {[]string{"d/a.txt", "no.txt"}, map[string]string{"d/a.txt": "3"}},
 		"any depth":          {[]string{"**/a.txt"}, map[string]string{"a.txt": "1", "d/a.txt": "3", "d/e/a.txt": "4"}},
 		"below a directory":  {[]string{"d/**/*.csv"}, map[string]string{"d/e/f/a.csv": "5"}},
+		"not what was built": {[]string{"**/.sandloop-out", "*/built.txt"}, map[string]string{"d/e/.sandloop-out": "8"}},
 		"twice is sent once": {[]string{"*.log", "b.*"}, map[string]string{"b.log": "2"}},
 		"nothing":            {nil, map[string]string{}},
 	} {
