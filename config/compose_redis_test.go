@@ -32,7 +32,7 @@ func TestTheComposeFilesRedisStartsAndWantsThePasswordWhateverIsInIt(t *testing.
 	command := compose(t).Services["redis"].Command
 	command = append(command, "--bind", "127.0.0.1", "--port", port, "--dir", t.TempDir())
 	var log bytes.Buffer
-	server := exec.CommandContext(t.Context(), command[0], command[1:]...) //nolint:gosec // from our own file
+	server := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	server.Env = append(os.Environ(), "REDIS_PASSWORD="+password)
 	server.Stdout, server.Stderr = &log, &log
 	require.NoError(t, server.Start())

@@ -27,7 +27,7 @@ const workerImage = "sandloop-test/worker:latest"
 // dockerCLI runs the command line client and returns what it printed.
 func dockerCLI(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "docker", args...).CombinedOutput() //nolint:gosec // arguments are ours
+	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "docker", args...).CombinedOutput()
 	require.NoError(t, err, "docker %v: %s", args, out)
 	return strings.TrimSpace(string(out))
 }
@@ -39,7 +39,7 @@ func socket(t *testing.T) (path, group string) {
 	if path == "" {
 		path = "/var/run/docker.sock"
 	}
-	info, err := os.Stat(path) //nolint:gosec // where DOCKER_HOST says
+	info, err := os.Stat(path)
 	require.NoError(t, err, "a worker in a container needs the daemon's socket")
 	return path, strconv.FormatUint(uint64(info.Sys().(*syscall.Stat_t).Gid), 10) //nolint:forcetypeassert // on Linux
 }
@@ -87,7 +87,7 @@ func TestWorkersInContainersRunJobsAndDrain(t *testing.T) {
 	rdb := redis.NewClient(&redis.Options{Addr: addr, Password: password})
 	t.Cleanup(func() { require.NoError(t, rdb.Close()) })
 	languages := filepath.Join(t.TempDir(), "languages.yaml")
-	require.NoError(t, os.WriteFile(languages, fmt.Appendf(nil, "bash: {image: %q}\n", image), 0o644)) //nolint:gosec // the worker is another user
+	require.NoError(t, os.WriteFile(languages, fmt.Appendf(nil, "bash: {image: %q}\n", image), 0o644))
 
 	args := append(composeRun(t, addr, password), "--volume", languages+":/languages.yaml:ro", "--env", "SANDLOOP_LANGUAGES_FILE=/languages.yaml", workerImage)
 	workers := []string{dockerCLI(t, args...), dockerCLI(t, args...)}
