@@ -10,10 +10,12 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
 
+	"github.com/sandloop/sandloop/internal/sandbox/labels"
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
 )
 
@@ -64,11 +66,18 @@ func (r *Runner) create(ctx context.Context, spec ContainerSpec) (string, error)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	name := r.newName()
 	config, host := HostConfig(spec)
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
+	name := r.newName()
+	if spec.Job != "" {
+		name = labels.JobName(spec.Job, spec.Attempt)
+	}
 	created, err := r.docker.ContainerCreate(bounded, config, host, nil, nil, name)
+	if errdefs.IsConflict(err) { // the warm container that this one stands in for may still have the name
+		name = r.newName()
+		created, err = r.docker.ContainerCreate(bounded, config, host, nil, nil, name)
+	}
 	if err != nil {
 		err = fmt.Errorf("create container of image %s: %w", spec.ImageID, err)
 		if client.IsErrConnectionFailed(err) {

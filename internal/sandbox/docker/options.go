@@ -20,6 +20,8 @@ const (
 	cancelGrace = time.Second
 	// createTimeout bounds the creation of a container.
 	createTimeout = time.Minute
+	// renameTimeout bounds the renaming of a container.
+	renameTimeout = 10 * time.Second
 	// readyTimeout bounds the start of a container until sandbox-init waits for a job.
 	readyTimeout = 30 * time.Second
 )

@@ -16,7 +16,8 @@ type session struct {
 	r       *wire.Reader
 	w       *wire.Writer
 	job     job
-	started func() // called once, when user code is about to start
+	release <-chan struct{} // closed when the input may go
+	started func()          // called once, when user code is about to start
 
 	report report
 	file   *sandbox.File // being received
@@ -29,6 +30,15 @@ type job struct {
 	files    []sandbox.File
 	stdin    []byte
 	onOutput func(sandbox.Output)
+}
+
+// empty tells whether nothing follows the spec.
+func (j job) empty() bool {
+	size := len(j.stdin)
+	for _, file := range j.files {
+		size += len(file.Data)
+	}
+	return size == 0
 }
 
 // report is what a session received, as far as it came.
@@ -54,11 +64,16 @@ type stepOutput struct {
 // that user code did made it look so.
 var errProtocol = errors.New("protocol broken")
 
-// send writes the spec and all input. It ends when the connection is closed.
+// send writes the spec and, when that is released, all input. Without input the spec waits.
+// It ends when the connection is closed.
 func (s *session) send() error {
+	if s.job.empty() {
+		<-s.release
+	}
 	if err := s.w.WriteJSON(wire.TypeSpec, s.job.spec); err != nil {
 		return err
 	}
+	<-s.release
 	for _, file := range s.job.files {
 		if err := s.sendBytes(file.Data); err != nil {
 			return err

@@ -56,7 +56,9 @@ func (f *fakeInit) output(kind wire.Type, stream byte, data string) {
 func converse(t *testing.T, j job, script func(*fakeInit)) (report, error) {
 	t.Helper()
 	ours, theirs := net.Pipe()
-	s := &session{r: wire.NewReader(ours), w: wire.NewWriter(ours), job: j, started: func() {}}
+	release := make(chan struct{})
+	close(release)
+	s := &session{r: wire.NewReader(ours), w: wire.NewWriter(ours), job: j, release: release, started: func() {}}
 	s.r.SetKey(j.spec.Key)
 	sent, played := make(chan struct{}), make(chan struct{})
 	go func() { defer close(sent); _ = s.send() }()

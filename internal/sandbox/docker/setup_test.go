@@ -20,7 +20,7 @@ import (
 )
 
 // testLanguages is a language table on the test image.
-func testLanguages(t *testing.T, image string) *sandbox.Languages {
+func testLanguages(t testing.TB, image string) *sandbox.Languages {
 	t.Helper()
 	table, err := sandbox.NewLanguages([]sandbox.Language{
 		{Name: "python", Image: image, File: "main.py", Run: []string{"python3", "{file}"}, Env: map[string]string{"OMP_NUM_THREADS": "{cpus}"}},
@@ -43,13 +43,13 @@ type bundle struct {
 }
 
 // setup makes a runner that is closed with the test, and asserts that then nothing of it is left.
-func setup(t *testing.T, change ...func(*Options)) *bundle {
+func setup(t testing.TB, change ...func(*Options)) *bundle {
 	t.Helper()
 	return setupOn(t, nil, change...)
 }
 
 // setupOn makes the runner use another client than the one that the test looks with.
-func setupOn(t *testing.T, through *client.Client, change ...func(*Options)) *bundle {
+func setupOn(t testing.TB, through *client.Client, change ...func(*Options)) *bundle {
 	t.Helper()
 	testenv.Docker(t)
 	docker, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
@@ -80,7 +80,7 @@ func setupOn(t *testing.T, through *client.Client, change ...func(*Options)) *bu
 }
 
 // containers lists what there is of this installation.
-func (b *bundle) containers(t *testing.T) []container.Summary {
+func (b *bundle) containers(t testing.TB) []container.Summary {
 	t.Helper()
 	list, err := b.docker.ContainerList(context.Background(), container.ListOptions{
 		All: true, Filters: filters.NewArgs(filters.Arg("label", labels.Installation+"="+b.installation)),
@@ -92,7 +92,7 @@ func (b *bundle) containers(t *testing.T) []container.Summary {
 func pooled(size int) func(*Options) { return func(o *Options) { o.PoolSize = size } }
 
 // run runs a program that must give a result.
-func (b *bundle) run(t *testing.T, p sandbox.Program) sandbox.Result {
+func (b *bundle) run(t testing.TB, p sandbox.Program) sandbox.Result {
 	t.Helper()
 	result, err := b.Run(t.Context(), p)
 	require.NoError(t, err)

@@ -24,6 +24,8 @@ type task struct {
 	program sandbox.Program
 	limits  sandbox.Limits
 
+	// renamed is closed when the container has its name.
+	renamed chan struct{}
 	// started is when the first step began; it is zero before.
 	started time.Time
 	// overdue is set when sandbox-init did not answer in time.
@@ -59,7 +61,7 @@ func (t *task) converse(ctx context.Context) (report, error) {
 	deadline := time.AfterFunc(inputTimeout, func() { t.overdue.Store(true); b.hangUp() })
 	defer deadline.Stop()
 	b.reader.SetKey(t.job.spec.Key)
-	s := &session{r: b.reader, w: b.writer, job: t.job, started: func() {
+	s := &session{r: b.reader, w: b.writer, job: t.job, release: t.renamed, started: func() {
 		t.started = time.Now()
 		deadline.Reset(stepTime(t.job.spec.Steps) + reportMargin)
 	}}
@@ -68,6 +70,7 @@ func (t *task) converse(ctx context.Context) (report, error) {
 	canceling := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { defer close(canceling); t.interrupt(ctx) })
 	defer func() {
+		<-t.renamed
 		b.hangUp()
 		<-sent
 		if !stop() {
@@ -81,6 +84,7 @@ func (t *task) converse(ctx context.Context) (report, error) {
 // interrupt tells sandbox-init that the job is canceled, or just ends it if ctx ended
 // for another cause.
 func (t *task) interrupt(ctx context.Context) {
+	<-t.renamed
 	if !errors.Is(context.Cause(ctx), sandbox.ErrCanceled) {
 		t.box.hangUp()
 		return
@@ -169,16 +173,20 @@ func (t *task) exists(ctx context.Context) bool {
 	return err == nil
 }
 
-// rename gives the container the job's name, by which whoever starts a later attempt
-// finds and kills it: labels cannot be changed, and a warm container has none of the job.
-// It goes on beside the run.
+// rename gives a warm container the job's name, by which whoever starts a later attempt
+// finds and kills it: labels cannot be changed, and this one has none of the job. The container
+// must not end meanwhile, because a daemon that renames a container while it removes it lists it
+// for ever after. So the input is held back, and nothing hangs up, until t.renamed is closed.
 func (t *task) rename(ctx context.Context) {
-	if t.program.ID == "" {
+	t.renamed = make(chan struct{})
+	if t.program.ID == "" || !t.warm {
+		close(t.renamed)
 		return
 	}
 	name := labels.JobName(t.program.ID, t.program.Attempt)
 	t.runner.background.Go(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+		defer close(t.renamed)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renameTimeout)
 		defer cancel()
 		if err := t.runner.docker.ContainerRename(ctx, t.box.id, name); err != nil {
 			t.runner.options.Log.Debug("container was not renamed", "container", t.box.id, "name", name, "err", err)
