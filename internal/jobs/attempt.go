@@ -57,7 +57,7 @@ func (w *Worker) execute(ctx context.Context, a *attempt) (sandbox.Result, error
 		}
 	}
 	if a.job.Follow {
-		output := newOutputWriter(w.store, a.ref.ID, a.number)
+		output := newOutputWriter(ctx, w.store, a.ref.ID, a.number)
 		defer output.close()
 		program.OnOutput = output.write
 	}

@@ -41,7 +41,7 @@ func (c *Client) Await(ctx context.Context, id string) (Record, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxAwait)
 	defer cancel()
-	hub, err := c.hubOnce()
+	hub, err := c.hubOnce(ctx)
 	if err != nil {
 		return Record{}, err
 	}
@@ -78,14 +78,14 @@ func (c *Client) lastLook(ctx context.Context, id string) (Record, error) {
 	return Record{}, &AwaitError{Status: status, Err: ended}
 }
 
-func (c *Client) hubOnce() (*hub, error) {
+func (c *Client) hubOnce(ctx context.Context) (*hub, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.isClosed {
 		return nil, ErrClosed
 	}
 	if c.hub == nil {
-		c.hub = newHub(c.store)
+		c.hub = newHub(context.WithoutCancel(ctx), c.store) // it serves those who come later, too
 	}
 	return c.hub, nil
 }

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
 // beginScript starts an attempt. ARGV: dispatch, worker, token, time, retention of a job that
 // runs, canceled result, retention, channel for waiters. The reply is gone, done, stale,
-// canceled, owned and the owner, or run and the attempt, its start, the time of submission and the body.
+// canceled, owned and the owner, or run and the attempt, its start, the time of submission and the first
+// piece of the body. ARGV[9] is the offset of that piece's last byte.
 var beginScript = newScript(`
 local state, dispatch, owner, token, cancel = get('state', 'dispatch', 'owner', 'token', 'cancel')
 if not state then
@@ -37,7 +39,7 @@ end
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 redis.call('PEXPIRE', KEYS[2], ARGV[5])
 local attempt, started, submitted = get('attempt', 'started', 'submitted')
-return {'run', attempt, started, submitted, redis.call('GET', KEYS[2]) or ''}
+return {'run', attempt, started, submitted, redis.call('GETRANGE', KEYS[2], 0, ARGV[9])}
 `)
 
 // beginning is the answer to the wish to start an attempt.
@@ -55,19 +57,38 @@ type beginning struct {
 func (w *Worker) begin(ctx context.Context, r ref, token string) (beginning, error) {
 	w.store.rdb.SAdd(ctx, w.store.keys.running(w.id), r.String()) // a lost one is found by its lease
 	reply, err := w.store.run(ctx, beginScript, r.ID, strconv.Itoa(r.Dispatch), w.id, token, formatTime(time.Now()),
-		durationMillis(queuedRetention), w.canceledResult, durationMillis(w.store.retention), w.store.keys.doneChannel(r.ID))
+		durationMillis(queuedRetention), w.canceledResult, durationMillis(w.store.retention), w.store.keys.doneChannel(r.ID), bodyPiece-1)
 	if err != nil {
 		return beginning{}, fmt.Errorf("begin job %s: %w", r, err)
 	}
 	b := beginning{verdict: reply[0]}
-	switch {
-	case b.verdict == "owned":
+	switch b.verdict {
+	case "owned":
 		b.owner = reply[1]
-	case b.verdict == "run":
+	case "run":
 		b.attempt, _ = strconv.Atoi(reply[1])
 		b.started, b.submitted, b.body = parseTime(reply[2]), parseTime(reply[3]), reply[4]
 	}
 	return b, nil
+}
+
+// bodyPiece is how many bytes of a body travel in one reply, so that a large one on a slow
+// connection does not run into a timeout.
+const bodyPiece = 4 << 20
+
+// readRest returns a whole body, of which the first piece is there.
+func (w *Worker) readRest(ctx context.Context, id, body string) (string, error) {
+	var rest strings.Builder
+	rest.WriteString(body)
+	for piece := body; len(piece) == bodyPiece; {
+		var err error
+		piece, err = w.store.rdb.GetRange(ctx, w.store.keys.body(id), int64(rest.Len()), int64(rest.Len()+bodyPiece-1)).Result()
+		if err != nil {
+			return body, fmt.Errorf("read body of job %s: %w", id, err)
+		}
+		rest.WriteString(piece)
+	}
+	return rest.String(), nil
 }
 
 // decodeBody reads a stored job, which has neither id nor time of submission.

@@ -27,7 +27,7 @@ func TestCancelOfAWaitingJobEndsItAtOnce(t *testing.T) {
 
 		runner := newFakeRunner() // the task is still there, and nobody runs it
 		w := b.start(runner)
-		eventually(t, func() bool { return b.pending(Default) == 0 }, "task is taken")
+		eventually(t, func() bool { return b.pending() == 0 }, "task is taken")
 		other := b.submit(job("2"))
 		r := receive(t, runner.runs)
 		require.Equal(t, other, r.program.ID)

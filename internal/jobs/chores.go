@@ -21,7 +21,7 @@ type chores struct {
 }
 
 // startChores starts the host's chores, if it has any.
-func (w *Worker) startChores() (*chores, error) {
+func (w *Worker) startChores(ctx context.Context) (*chores, error) {
 	if w.options.Reap == nil {
 		return &chores{}, nil
 	}
@@ -30,7 +30,7 @@ func (w *Worker) startChores() (*chores, error) {
 		queue: Default, slots: newSlots(1, 0, DefaultWeights()), handover: make(chan slot, 1), wake: make(chan struct{}, 1),
 	}
 	c := &chores{
-		server: w.newServer(queue, conn, w.untilStop()),
+		server: w.newServer(queue, conn, w.untilStop(ctx)),
 		scheduler: asynq.NewSchedulerFromRedisClient(w.store.rdb, &asynq.SchedulerOpts{
 			Logger: asynqLog{w.log, slog.LevelDebug}, LogLevel: asynq.DebugLevel, // it complains that it cannot close our connection
 		}),
@@ -61,8 +61,8 @@ func (w *Worker) startChores() (*chores, error) {
 }
 
 // untilStop makes contexts that end when the worker stops.
-func (w *Worker) untilStop() func() context.Context {
-	ctx, cancel := context.WithCancelCause(context.Background())
+func (w *Worker) untilStop(ctx context.Context) func() context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		<-w.stop
 		cancel(ErrShutdown)

@@ -23,9 +23,9 @@ type scriptCall struct {
 
 const coalesceMost = 512
 
-func newCoalescing(rdb redis.UniversalClient) *coalescing {
+func newCoalescing(ctx context.Context, rdb redis.UniversalClient) *coalescing {
 	c := &coalescing{UniversalClient: rdb, calls: make(chan *scriptCall, coalesceMost), done: make(chan struct{})}
-	go c.run()
+	go c.run(ctx)
 	return c
 }
 
@@ -52,7 +52,7 @@ func (c *coalescing) call(send func(redis.Pipeliner) *redis.Cmd) *redis.Cmd {
 }
 
 // run sends whatever has come together while the previous pipeline was under way.
-func (c *coalescing) run() {
+func (c *coalescing) run(ctx context.Context) {
 	defer close(c.done)
 	for first := range c.calls {
 		batch := []*scriptCall{first}
@@ -70,7 +70,7 @@ func (c *coalescing) run() {
 		for _, call := range batch {
 			call.cmd = call.send(pipe)
 		}
-		_, _ = pipe.Exec(context.Background()) // each command has its own error
+		_, _ = pipe.Exec(ctx) // each command has its own error
 		for _, call := range batch {
 			close(call.sent)
 		}

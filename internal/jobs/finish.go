@@ -28,13 +28,13 @@ return {'stored'}
 
 // finish stores the result of an attempt. It reports false when another attempt owns the
 // job by now, or it has a result: then nothing was written.
-func (w *Worker) finish(ctx context.Context, a *attempt, result sandbox.Result, problem string) (bool, error) {
+func (w *Worker) finish(ctx context.Context, a *attempt, result sandbox.Result) (bool, error) {
 	packed, err := encodeResult(a.ref.ID, result)
 	if err != nil {
 		return false, err
 	}
 	now := time.Now()
-	history := Attempt{Number: a.number, Worker: w.id, Started: a.started, Ended: now, Error: problem}.encode()
+	history := Attempt{Number: a.number, Worker: w.id, Started: a.started, Ended: now}.encode()
 	reply, err := w.store.run(ctx, finishScript, a.ref.ID, a.token, packed, string(result.Outcome), formatTime(now),
 		durationMillis(w.store.retention), w.store.keys.doneChannel(a.ref.ID), history)
 	if err != nil {

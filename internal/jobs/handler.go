@@ -58,16 +58,29 @@ func (w *Worker) handle(ctx context.Context, queue Queue, r ref) error {
 	a.begun.Store(true)
 	w.log.DebugContext(ctx, "job started", "job", r.ID, "attempt", a.number, "queue", queue)
 	var result sandbox.Result
-	if a.job, err = decodeBody(b.body); err == nil {
+	if a.job, err = w.load(ctx, r.ID, b.body); err == nil {
 		result, err = w.execute(ctx, a)
-	} else {
-		err = fmt.Errorf("decode body of job %s: %w", r.ID, err)
 	}
 	err = w.settle(ctx, queue, a, result, err)
 	if !errors.Is(err, errUnsettled) {
 		w.forget(ctx, r)
 	}
 	return err
+}
+
+// load reads the job itself, of which begin brought the first piece.
+func (w *Worker) load(ctx context.Context, id, body string) (job Job, err error) {
+	err = w.insist(ctx, func(ctx context.Context) (err error) {
+		body, err = w.readRest(ctx, id, body)
+		return err
+	})
+	if err == nil {
+		job, err = decodeBody(body)
+	}
+	if err != nil {
+		return Job{}, fmt.Errorf("decode body of job %s: %w", id, err)
+	}
+	return job, nil
 }
 
 // decline ends a task that is not to be run. One whose owner seems dead is looked at again
@@ -125,7 +138,7 @@ func (w *Worker) settle(ctx context.Context, queue Queue, a *attempt, result san
 	result.QueueTime = sandbox.Seconds(max(0, a.started.Sub(a.submitted)))
 	var stored bool
 	err := w.insist(ctx, func(ctx context.Context) (err error) {
-		stored, err = w.finish(ctx, a, result, "")
+		stored, err = w.finish(ctx, a, result)
 		return err
 	})
 	switch {

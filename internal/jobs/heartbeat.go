@@ -63,18 +63,18 @@ func (w *Worker) claimID(ctx context.Context, info WorkerInfo) error {
 	}
 }
 
-// heartbeat beats until done is closed.
-func (w *Worker) heartbeat(info WorkerInfo, done <-chan struct{}) {
+// heartbeat beats until ctx ends.
+func (w *Worker) heartbeat(ctx context.Context, info WorkerInfo) {
 	tick := time.NewTicker(heartbeatPeriod)
 	defer tick.Stop()
 	for {
 		select {
-		case <-done:
+		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), heartbeatLimit)
-		if err := w.beat(ctx, info); err != nil {
+		beatCtx, cancel := context.WithTimeout(ctx, heartbeatLimit)
+		if err := w.beat(beatCtx, info); err != nil && ctx.Err() == nil {
 			w.log.Warn("heartbeat not written", "error", err)
 		}
 		cancel()

@@ -50,15 +50,15 @@ func notify(signal chan struct{}) {
 	}
 }
 
-func newHub(s *store) *hub {
+func newHub(ctx context.Context, s *store) *hub {
 	h := &hub{
-		store: s, pubsub: s.rdb.Subscribe(context.Background()), closed: make(chan struct{}),
+		store: s, pubsub: s.rdb.Subscribe(ctx), closed: make(chan struct{}),
 		look: make(chan struct{}, 1), alter: make(chan struct{}, 1),
 		waiters: map[string]map[*waiter]struct{}{}, suspects: map[string]struct{}{}, altered: map[string]struct{}{},
 	}
 	h.loops.Go(h.listen)
-	h.loops.Go(h.check)
-	h.loops.Go(h.subscribe)
+	h.loops.Go(func() { h.check(ctx) })
+	h.loops.Go(func() { h.subscribe(ctx) })
 	return h
 }
 
@@ -110,7 +110,7 @@ func (h *hub) remove(w *waiter) {
 
 // subscribe keeps the subscription to the channels of the jobs that somebody waits for.
 // When there is no connection, go-redis subscribes to all of them once there is one.
-func (h *hub) subscribe() {
+func (h *hub) subscribe(ctx context.Context) {
 	subscribed := map[string]bool{}
 	for {
 		select {
@@ -135,10 +135,10 @@ func (h *hub) subscribe() {
 		clear(h.altered)
 		h.mu.Unlock()
 		if len(removed) > 0 {
-			_ = h.pubsub.Unsubscribe(context.Background(), removed...)
+			_ = h.pubsub.Unsubscribe(ctx, removed...)
 		}
 		if len(added) > 0 {
-			_ = h.pubsub.Subscribe(context.Background(), added...)
+			_ = h.pubsub.Subscribe(ctx, added...)
 		}
 	}
 }
@@ -176,7 +176,7 @@ func (h *hub) listen() {
 }
 
 // check looks at suspects as they come and at every job now and then.
-func (h *hub) check() {
+func (h *hub) check(ctx context.Context) {
 	sweep := time.NewTicker(hubSweep)
 	defer sweep.Stop()
 	for {
@@ -192,7 +192,7 @@ func (h *hub) check() {
 			h.mu.Unlock()
 		}
 		for ids := h.take(); len(ids) > 0; ids = h.take() {
-			h.checkJobs(ids)
+			h.checkJobs(ctx, ids)
 		}
 	}
 }
@@ -213,8 +213,8 @@ func (h *hub) take() []string {
 
 // checkJobs wakes the waiters of jobs that are done or gone. A job that could not be read
 // is looked at in the next sweep.
-func (h *hub) checkJobs(ids []string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+func (h *hub) checkJobs(ctx context.Context, ids []string) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	states := make([]*redis.StringCmd, len(ids))
 	_, _ = h.store.rdb.Pipelined(ctx, func(pipe redis.Pipeliner) error { // each command has its own error

@@ -16,7 +16,7 @@ type listener struct {
 	wake   map[string]chan struct{} // by channel
 }
 
-func (w *Worker) newListener(wake map[Queue]chan struct{}) *listener {
+func (w *Worker) newListener(ctx context.Context, wake map[Queue]chan struct{}) *listener {
 	l := &listener{worker: w, wake: map[string]chan struct{}{}}
 	channels := []string{w.store.keys.cancelChannel(w.id)}
 	for queue, signal := range wake {
@@ -24,7 +24,7 @@ func (w *Worker) newListener(wake map[Queue]chan struct{}) *listener {
 		l.wake[channel] = signal
 		channels = append(channels, channel)
 	}
-	l.pubsub = w.store.rdb.Subscribe(context.Background(), channels...)
+	l.pubsub = w.store.rdb.Subscribe(ctx, channels...)
 	return l
 }
 

@@ -76,7 +76,9 @@ func both(t *testing.T, test func(*testing.T, *bundle)) {
 
 func connect(t testing.TB, addr string) *bundle {
 	t.Helper()
-	return bundleOf(t, addr, redis.NewClient(&redis.Options{Addr: addr}))
+	rdb, err := ConnectRedis(RedisOptions{Addr: addr})
+	require.NoError(t, err)
+	return bundleOf(t, addr, rdb)
 }
 
 func bundleOf(t testing.TB, addr string, rdb redis.UniversalClient) *bundle {

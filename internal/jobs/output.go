@@ -47,9 +47,9 @@ type outputWriter struct {
 	more    chan struct{} // capacity 1
 }
 
-func newOutputWriter(s *store, id string, attempt int) *outputWriter {
+func newOutputWriter(ctx context.Context, s *store, id string, attempt int) *outputWriter {
 	w := &outputWriter{store: s, id: id, attempt: attempt, done: make(chan struct{}), more: make(chan struct{}, 1)}
-	go w.run()
+	go w.run(context.WithoutCancel(ctx)) // what is left is sent after the run, too
 	return w
 }
 
@@ -81,9 +81,9 @@ func (w *outputWriter) close() {
 	<-w.done
 }
 
-func (w *outputWriter) run() {
+func (w *outputWriter) run(ctx context.Context) {
 	defer close(w.done)
-	w.send(map[string]any{outputKind: kindAttempt, outputAttempt: strconv.Itoa(w.attempt)})
+	w.send(ctx, map[string]any{outputKind: kindAttempt, outputAttempt: strconv.Itoa(w.attempt)})
 	tick := time.NewTicker(outputPause)
 	defer tick.Stop()
 	for {
@@ -100,7 +100,7 @@ func (w *outputWriter) run() {
 			for i, output := range outputs {
 				entries[i] = map[string]any{outputStep: output.Step, outputStream: string(output.Stream), outputData: []byte(output.Data)}
 			}
-			w.send(entries...)
+			w.send(ctx, entries...)
 		}
 		if closed {
 			return
@@ -108,8 +108,8 @@ func (w *outputWriter) run() {
 	}
 }
 
-func (w *outputWriter) send(entries ...map[string]any) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+func (w *outputWriter) send(ctx context.Context, entries ...map[string]any) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	if err := appendOutput(ctx, w.store, w.id, entries...); err != nil {
 		w.store.log.DebugContext(ctx, "output not sent", "job", w.id, "error", err)

@@ -115,8 +115,9 @@ func TestRecoveryIsDoneOnceAndCompleted(t *testing.T) {
 			state, err := b.rdb.HMGet(b.ctx, "sandloop:{"+id+"}:state", "dispatch", "failures", "state").Result()
 			require.NoError(t, err)
 			require.Equal(t, []any{"2", "1", "queued"}, state)
-			require.EqualValues(t, 2, b.pending(Default), "the task of before and the new one")
-			require.NoError(t, b.rdb.SAdd(b.ctx, "sandloop:running:ghost", id+":1").Err())
+			require.EqualValues(t, 2, b.pending(), "the task of before and the new one")
+			require.NoError(t, b.rdb.LRem(b.ctx, "asynq:{sandloop:default}:pending", 0, id+":2").Err()) // as if it was cut off
+			require.NoError(t, b.rdb.Del(b.ctx, "asynq:{sandloop:default}:t:"+id+":2").Err())
 		}
 		require.NoError(t, w.recoverJob(b.ctx, "not a job", "ghost"))
 	})

@@ -69,6 +69,7 @@ func ConnectRedis(options RedisOptions) (redis.UniversalClient, error) {
 		Username: options.Username, Password: options.Password, DB: options.DB, TLSConfig: secure,
 		SentinelUsername: options.SentinelUsername, SentinelPassword: options.SentinelPassword,
 		ContextTimeoutEnabled: true, PoolSize: options.PoolSize, MaxRetries: 5, MaxRetryBackoff: 500 * time.Millisecond, DialTimeout: 3 * time.Second,
+		ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, // for the largest jobs and results
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
 	return redis.NewUniversalClient(universal), nil

@@ -41,15 +41,16 @@ func (w *Worker) Run(ctx context.Context) error {
 	for _, queue := range Queues() {
 		wake[queue] = make(chan struct{}, 1)
 	}
-	loopsDone := make(chan struct{})
-	listener := w.newListener(wake)
+	running, end := context.WithCancel(context.WithoutCancel(ctx)) // until the last job has ended
+	defer end()
+	listener := w.newListener(running, wake)
 	var loops sync.WaitGroup
-	loops.Go(func() { w.heartbeat(info, loopsDone) })
-	loops.Go(func() { (&sweeper{worker: w, suspects: map[string]time.Time{}}).run(loopsDone) })
+	loops.Go(func() { w.heartbeat(running, info) })
+	loops.Go(func() { (&sweeper{worker: w, suspects: map[string]time.Time{}}).run(running) })
 	loops.Go(listener.run)
 
 	servers, err := w.startServers(wake)
-	chores, choreErr := w.startChores()
+	chores, choreErr := w.startChores(running)
 	err = errors.Join(err, choreErr)
 	if err == nil {
 		w.log.InfoContext(ctx, "worker started", "slots", info.Slots, "interactive_slots", info.InteractiveSlots)
@@ -57,10 +58,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	err = errors.Join(err, w.drain(servers))
 	chores.stop()
-	close(loopsDone)
+	end()
 	_ = listener.pubsub.Close()
 	loops.Wait()
-	return errors.Join(err, w.deregister())
+	return errors.Join(err, w.deregister(context.WithoutCancel(ctx)))
 }
 
 // startServers starts an asynq server for each queue, so that none waits behind another.
@@ -159,8 +160,8 @@ func waitFor(closed <-chan struct{}, limit time.Duration) bool {
 
 // deregister says that the worker is gone. If something of it is left in its running set it
 // stays registered, so that another worker puts that back.
-func (w *Worker) deregister() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+func (w *Worker) deregister(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	var left *redis.IntCmd
 	_, err := w.store.rdb.Pipelined(ctx, func(pipe redis.Pipeliner) error {

@@ -63,7 +63,7 @@ func (c *serverConn) eval(ctx context.Context, keys []string, script func() *red
 // dequeue returns the reply that holds a task, after handing its slot over, or redis.Nil
 // when none came for the time of a safety poll.
 func (c *serverConn) dequeue(ctx context.Context, script func() *redis.Cmd) *redis.Cmd {
-	expiry := time.NewTimer(safetyPoll*3/4 + rand.N(safetyPoll/2))
+	expiry := time.NewTimer(safetyPoll*3/4 + rand.N(safetyPoll/2)) //nolint:gosec // spreads load, hides nothing
 	defer expiry.Stop()
 	for {
 		held, ok := c.slots.acquire(c.queue, c.stop, expiry.C)

@@ -69,7 +69,7 @@ func (c *Client) SubmitMany(ctx context.Context, jobs []Job) ([]Submission, erro
 	}
 	tasks := c.store.tasks
 	if len(pending) > 1 {
-		batch := newCoalescing(c.store.rdb)
+		batch := newCoalescing(ctx, c.store.rdb)
 		defer batch.close()
 		tasks = asynq.NewClientFromRedisClient(batch)
 	}

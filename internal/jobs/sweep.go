@@ -36,16 +36,16 @@ type sweeper struct {
 	count    int
 }
 
-// run sweeps until done is closed.
-func (s *sweeper) run(done <-chan struct{}) {
+// run sweeps until ctx ends.
+func (s *sweeper) run(ctx context.Context) {
 	for {
 		select {
-		case <-done:
+		case <-ctx.Done():
 			return
-		case <-time.After(sweepPeriod*9/10 + rand.N(sweepPeriod/5)):
+		case <-time.After(sweepPeriod*9/10 + rand.N(sweepPeriod/5)): //nolint:gosec // spreads load, hides nothing
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		if err := s.sweep(ctx, time.Now()); err != nil {
+		sweepCtx, cancel := context.WithTimeout(ctx, 30*time.Second)
+		if err := s.sweep(sweepCtx, time.Now()); err != nil && ctx.Err() == nil {
 			s.worker.log.Warn("sweep for lost workers did not end well", "error", err)
 		}
 		cancel()

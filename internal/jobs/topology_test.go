@@ -47,7 +47,7 @@ func setupSentinel(t *testing.T) *bundle {
 	file := filepath.Join(t.TempDir(), "sentinel.conf")
 	content := fmt.Sprintf("port %d\nbind 127.0.0.1\nsentinel monitor main %s %s 1\n", sentinel.Port, host, port)
 	require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
-	command := exec.Command("redis-server", file, "--sentinel") //nolint:gosec,noctx // killed in Cleanup
+	command := exec.Command("redis-server", file, "--sentinel") //nolint:noctx // killed in Cleanup
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, command.Start())
 	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })

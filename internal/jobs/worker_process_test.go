@@ -49,7 +49,7 @@ type child struct {
 
 func startChild(t *testing.T, addr string) *child {
 	t.Helper()
-	command := exec.Command(os.Args[0]) //nolint:gosec,noctx // this test binary; killed in Cleanup
+	command := exec.Command(os.Args[0]) //nolint:noctx // this test binary; killed in Cleanup
 	command.Env = append(os.Environ(), workerProcessEnv+"="+addr)
 	command.Stderr = os.Stderr
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
