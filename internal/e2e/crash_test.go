@@ -77,7 +77,6 @@ func TestFourJobsOfAKilledWorkerEndOnceEach(t *testing.T) {
 	first := in.startWorker(t)
 	ids := in.submitSlow(t, 4, 6)
 	second := in.startWorker(t)
-	in.awaitWorkers(t, 2)
 	require.NoError(t, first.process.Process.Signal(syscall.SIGKILL))
 	require.Equal(t, -1, first.requireEnd(t))
 	killed := time.Now()

@@ -72,6 +72,7 @@ func newInstallation(t *testing.T) *installation {
 		id, err := in.redis.Get(context.Background(), "sandloop:installation").Result()
 		require.NoError(t, err)
 		requireNothingLeft(t, id)
+		removeVolumes(t, id)
 		require.NoError(t, in.redis.Close())
 	})
 	return in
@@ -86,6 +87,17 @@ func requireNothingLeft(t *testing.T, id string) {
 		left = docker(t, "ps", "--all", "--format", "{{.Names}} {{.Status}}", "--filter", "label="+labels.Installation+"="+id)
 		return left == ""
 	}, 15*time.Second, 200*time.Millisecond, "containers are left: %s", &left)
+}
+
+// removeVolumes removes the volume with sandbox-init, which is kept for the next worker of an
+// installation. One that another installation uses by now stays.
+func removeVolumes(t *testing.T, id string) {
+	t.Helper()
+	for _, name := range strings.Fields(docker(t, "volume", "ls", "--quiet", "--filter", "label="+labels.Installation+"="+id)) {
+		if out, err := exec.Command("docker", "volume", "rm", name).CombinedOutput(); err != nil { //nolint:noctx // ends by itself
+			require.Contains(t, string(out), "in use")
+		}
+	}
 }
 
 func docker(t *testing.T, args ...string) string {
@@ -105,7 +117,7 @@ type worker struct {
 	err     error
 }
 
-// startWorker starts a worker; it is asked to end, and must end well, when the test is over.
+// startWorker starts a worker and waits until it takes jobs; it is asked to end, and must end well, when the test is over.
 func (in *installation) startWorker(t *testing.T, env ...string) *worker {
 	t.Helper()
 	w := &worker{process: exec.Command(filepath.Join(bin, "worker")), log: &logBuffer{}, ended: make(chan struct{})} //nolint:noctx // ended in Cleanup
@@ -131,7 +143,27 @@ func (in *installation) startWorker(t *testing.T, env ...string) *worker {
 			t.Logf("worker %d:\n%s", w.process.Process.Pid, w.log)
 		}
 	})
+	require.Eventually(t, func() bool { return in.isAlive(t, w.process.Process.Pid) }, bound, 100*time.Millisecond)
 	return w
+}
+
+// isAlive tells whether a worker of this process has registered.
+func (in *installation) isAlive(t *testing.T, pid int) bool {
+	t.Helper()
+	got := in.enqueue(t, "stats", "--json")
+	require.Equal(t, 0, got.code, got.stderr)
+	var stats struct {
+		Workers []struct {
+			PID int `json:"pid"`
+		} `json:"workers"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &stats))
+	for _, worker := range stats.Workers {
+		if worker.PID == pid {
+			return true
+		}
+	}
+	return false
 }
 
 // requireEnd waits for the end of the process and returns its exit code, -1 after a signal.
@@ -200,16 +232,4 @@ func (in *installation) file(t *testing.T, name, content string) string {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
-}
-
-// awaitWorkers waits until so many workers are alive.
-func (in *installation) awaitWorkers(t *testing.T, count int) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		got := in.enqueue(t, "stats", "--json")
-		var stats struct {
-			Workers []struct{} `json:"workers"`
-		}
-		return got.code == 0 && json.Unmarshal([]byte(got.stdout), &stats) == nil && len(stats.Workers) == count
-	}, bound, 100*time.Millisecond)
 }
