@@ -46,8 +46,12 @@ func TestInstallationsThatShareARedisShareNoKey(t *testing.T) {
 	t.Parallel()
 	a, b := keys{prefix: "a"}, keys{prefix: "b"}
 	for _, pair := range [][2]string{
-		{a.workers(), b.workers()}, {a.worker("x"), b.worker("x")}, {a.state("x"), b.state("x")},
-		{a.asynqQueue(Batch), b.asynqQueue(Batch)}, {a.hostQueue("x"), b.hostQueue("x")}, {a.wakeChannel(Batch), b.wakeChannel(Batch)},
+		{a.workers(), b.workers()},
+		{a.worker("x"), b.worker("x")},
+		{a.state("x"), b.state("x")},
+		{a.asynqQueue(Batch), b.asynqQueue(Batch)},
+		{a.hostQueue("x"), b.hostQueue("x")},
+		{a.wakeChannel(Batch), b.wakeChannel(Batch)},
 	} {
 		require.NotEqual(t, pair[0], pair[1])
 	}
