@@ -1,0 +1,53 @@
+package imports_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/sandloop/sandloop/"
+
+// dependencies lists all that a package is linked with.
+func dependencies(t *testing.T, pkg string) []string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+pkg).Output() //nolint:gosec // a test's own argument
+	require.NoError(t, err, pkg)
+	return strings.Fields(string(out))
+}
+
+func TestNobodyLinksWhatItMustNot(t *testing.T) {
+	t.Parallel()
+	const docker, sdk = module + "internal/sandbox/docker", "github.com/docker/docker/"
+	for pkg, forbidden := range map[string][]string{
+		"internal/jobs":           {docker, sdk, module + "config"},
+		"config":                  {docker, sdk, module + "internal/jobs"},
+		"cmd/enqueue":             {docker, sdk, module + "internal/reaper"},
+		"internal/sandbox/docker": {module + "internal/jobs", "github.com/redis/", "github.com/hibiken/"},
+		"internal/reaper":         {module + "internal/jobs", docker, "github.com/redis/"},
+	} {
+		for _, dependency := range dependencies(t, pkg) {
+			for _, prefix := range forbidden {
+				require.False(t, strings.HasPrefix(dependency+"/", strings.TrimSuffix(prefix, "/")+"/"), "%s links %s", pkg, dependency)
+			}
+		}
+	}
+}
+
+func TestInsideTheSandboxIsTheStandardLibraryAlone(t *testing.T) {
+	t.Parallel()
+	ours := []string{"internal/sandbox", "internal/sandbox/wire", "internal/sandbox/supervisor", "cmd/sandbox-init"}
+	for _, dependency := range dependencies(t, "cmd/sandbox-init") {
+		first, _, _ := strings.Cut(dependency, "/")
+		if !strings.Contains(first, ".") || strings.HasPrefix(dependency, "vendor/") {
+			continue // the standard library
+		}
+		require.True(t, slices.Contains(ours, strings.TrimPrefix(dependency, module)), dependency)
+	}
+	for _, dependency := range dependencies(t, "internal/sandbox") {
+		require.False(t, strings.HasPrefix(dependency, module) && dependency != module+"internal/sandbox", dependency)
+	}
+}
