@@ -56,7 +56,7 @@ func (c *Client) Await(ctx context.Context, id string) (Record, error) {
 			return c.lastLook(ctx, id)
 		}
 		record, _, err := c.store.record(ctx, id)
-		if err == nil || errors.Is(err, ErrNotFound) {
+		if err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, errUnreadable) {
 			return record, err
 		}
 		if !errors.Is(err, ErrNotDone) {

@@ -52,6 +52,17 @@ func TestResultOfAWaitingJobIsNotDone(t *testing.T) {
 	})
 }
 
+func TestAwaitOfABrokenResultEndsAtOnce(t *testing.T) {
+	both(t, func(t *testing.T, b *bundle) {
+		b.start(echoRunner{})
+		id := b.submit(job("1"))
+		b.await(id)
+		require.NoError(t, b.rdb.Set(b.ctx, "sandloop:{"+id+"}:result", "zbroken", 0).Err())
+		_, err := b.client.Await(b.ctx, id)
+		require.ErrorContains(t, err, "decode result of job "+id)
+	})
+}
+
 func TestAwaitEndsWhenTheClientIsClosed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

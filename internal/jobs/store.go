@@ -164,13 +164,16 @@ func encodeResult(id string, result sandbox.Result) ([]byte, error) {
 	return pack(plain), nil
 }
 
+// errUnreadable means that a stored result is broken, which no waiting mends.
+var errUnreadable = errors.New("decode result")
+
 func decodeResult(id, packed string) (result sandbox.Result, err error) {
 	plain, err := unpack([]byte(packed))
 	if err != nil {
-		return sandbox.Result{}, fmt.Errorf("decode result of job %s: %w", id, err)
+		return sandbox.Result{}, fmt.Errorf("%w of job %s: %w", errUnreadable, id, err)
 	}
 	if err := json.Unmarshal(plain, &result); err != nil {
-		return sandbox.Result{}, fmt.Errorf("decode result of job %s: %w", id, err)
+		return sandbox.Result{}, fmt.Errorf("%w of job %s: %w", errUnreadable, id, err)
 	}
 	return result, nil
 }
