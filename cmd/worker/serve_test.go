@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sandloop/sandloop/config"
 	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/testenv"
@@ -88,4 +89,14 @@ func TestHowToGetAnImage(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "scripts/setup.sh image full", howToGet("sandloop/full:latest"))
 	require.Equal(t, "docker pull python:3.13-slim", howToGet("python:3.13-slim"))
+}
+
+func TestTheDefaultsAreThoseOfTheQueue(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	require.EqualValues(t, jobs.DefaultBodyLimit, c.Jobs.BodyLimit)
+	require.Equal(t, jobs.DefaultPrefix, c.Redis.Prefix)
+	require.Equal(t, jobs.DefaultWeights(), map[jobs.Queue]int{
+		jobs.Interactive: c.Worker.Weights.Interactive, jobs.Default: c.Worker.Weights.Default, jobs.Batch: c.Worker.Weights.Batch,
+	})
 }
