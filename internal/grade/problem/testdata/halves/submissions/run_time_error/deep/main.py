@@ -1,0 +1,2 @@
+from helper import f
+f(0)

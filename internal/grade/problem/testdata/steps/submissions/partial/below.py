@@ -1,0 +1,2 @@
+n = int(input())
+print(n if n < 30 else 0)
