@@ -1,4 +1,4 @@
 import sys
-from steps import MOST
+from bounds import MOST
 n = int(input())
 print(min(n, MOST))
