@@ -72,17 +72,17 @@ func (c *collector) addFile(dest, name string) error {
 	if dest == c.mainPath && c.isMain(info) {
 		return nil
 	}
-	if info.Size() > c.left {
-		return fmt.Errorf("--file %s: with it the files are larger than a job may send", name)
-	}
 	file, err := os.Open(name) //nolint:gosec // the user's own file
 	if err != nil {
 		return fmt.Errorf("--file: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	data, err := io.ReadAll(io.LimitReader(file, c.left))
+	data, err := io.ReadAll(io.LimitReader(file, c.left+1))
 	if err != nil {
 		return fmt.Errorf("--file: %w", err)
+	}
+	if int64(len(data)) > c.left {
+		return fmt.Errorf("--file %s: with it the files are larger than a job may send", name)
 	}
 	c.left -= int64(len(data))
 	c.files = append(c.files, sandbox.File{Path: dest, Data: data, Executable: info.Mode()&0o111 != 0})

@@ -22,7 +22,7 @@ type outFlags struct {
 }
 
 func (f *outFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.dir, "out-dir", ".", "folder that the files of --out are written to")
+	flags.StringVar(&f.dir, "out-dir", ".", "`FOLDER` that the files of --out are written to")
 	flags.BoolVar(&f.force, "force", false, "let a file that came back by a wildcard replace one that exists, or have a hidden name")
 }
 

@@ -16,9 +16,9 @@ type jobFlags struct {
 
 func (f *jobFlags) add(flags *pflag.FlagSet, queue jobs.Queue) {
 	f.program.add(flags)
-	flags.StringVar(&f.queue, "queue", string(queue), "queue: interactive, default or batch")
-	flags.StringVar(&f.tenant, "tenant", "", "on whose behalf the job runs")
-	flags.StringVar(&f.key, "key", "", "idempotency key: a repeated submission with the same key is the same job")
+	flags.StringVar(&f.queue, "queue", string(queue), "`QUEUE`: interactive, default or batch")
+	flags.StringVar(&f.tenant, "tenant", "", "`NAME` on whose behalf the job runs")
+	flags.StringVar(&f.key, "key", "", "idempotency `KEY`: a repeated submission with the same key is the same job")
 }
 
 // job reads the program's file and checks against the configured limits all that can be

@@ -28,13 +28,13 @@ type programFlags struct {
 
 // add registers the flags.
 func (f *programFlags) add(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.language, "language", "l", "", "language (default: by the file's extension or #! line)")
+	flags.StringVarP(&f.language, "language", "l", "", "`NAME` of the language (default: by the file's extension or #! line)")
 	addLimitFlags(flags, &f.limits)
-	flags.StringVar(&f.stdin, "stdin", "", "file that the program reads as standard input, - for ours (default: none)")
+	flags.StringVar(&f.stdin, "stdin", "", "`FILE` that the program reads as standard input, - for ours (default: none)")
 	flags.StringArrayVar(&f.files, "file", nil, "file or folder to put into the workspace, as `[DEST=]PATH`; repeatable")
 	flags.StringArrayVar(&f.outputs, "out", nil, "`PATTERN` of files that come back, such as plot.png or 'out/**'; repeatable")
 	flags.StringArrayVar(&f.env, "env", nil, "variable `NAME=VALUE` for the program; repeatable")
-	flags.StringArrayVar(&f.args, "arg", nil, "argument of the program; repeatable, and so is everything after --")
+	flags.StringArrayVar(&f.args, "arg", nil, "argument `VALUE` of the program; so is everything after --; repeatable")
 	flags.BoolVar(&f.network, "network", false, "ask for a network, which the worker may not give")
 }
 

@@ -137,6 +137,23 @@ func TestWhatIsRefusedIsNotSubmitted(t *testing.T) {
 	}
 }
 
+func TestInputThatIsTooLargeIsNotRead(t *testing.T) {
+	t.Parallel()
+	b := setupWithoutWorker(t)
+	config := b.file(t, "sandloop.yaml", "limits: {defaults: {input_bytes: 4KiB}}\n")
+	small, large := b.file(t, "small.py", strings.Repeat("x", 4000)), b.file(t, "large.py", strings.Repeat("x", 4097))
+	for name, args := range map[string][]string{
+		"the program": {large}, "with its stdin": {small, "--stdin", small}, "stdin without end": {small, "--stdin", "/dev/zero"}, "with a file": {small, "--file", "a=" + small},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := b.enqueue(t, append([]string{"run", "--config", config}, args...)...)
+			require.Equal(t, exitUsage, got.code, got.stderr)
+			require.Regexp(t, "is larger than the .* that a job may send|the files are larger than a job may send", got.stderr)
+		})
+	}
+}
+
 func TestRunJSONIsTheWholeRecordAndNothingElse(t *testing.T) {
 	t.Parallel()
 	result := okay("\xff\n")
