@@ -134,7 +134,7 @@ func Default() Config {
 			Defaults: newLimitSet(sandbox.DefaultLimits()),
 			Maxima:   newLimitSet(sandbox.DefaultMaxima()),
 		},
-		Jobs:   Jobs{Retention: 24 * time.Hour, BodyLimit: Size(48 * sandbox.MiB)},
+		Jobs:   Jobs{Retention: 24 * time.Hour, BodyLimit: Size(96 * sandbox.MiB)},
 		Reaper: Reaper{Period: time.Minute, Grace: time.Minute},
 		Log:    Log{Level: "info", Format: "auto"},
 	}

@@ -96,7 +96,8 @@ func TestTheDefaultsAreThoseOfTheQueue(t *testing.T) {
 	c := config.Default()
 	require.EqualValues(t, jobs.DefaultBodyLimit, c.Jobs.BodyLimit)
 	require.Equal(t, jobs.DefaultPrefix, c.Redis.Prefix)
-	require.Equal(t, jobs.DefaultWeights(), map[jobs.Queue]int{
+	weights := map[jobs.Queue]int{
 		jobs.Interactive: c.Worker.Weights.Interactive, jobs.Default: c.Worker.Weights.Default, jobs.Batch: c.Worker.Weights.Batch,
-	})
+	}
+	require.Equal(t, jobs.DefaultWeights(), weights)
 }
