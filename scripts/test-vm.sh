@@ -9,7 +9,7 @@ export PATH=$PATH:/usr/sbin:/sbin
 state=${SANDLOOP_STATE:-${XDG_STATE_HOME:-${HOME:-/root}/.local/state}/sandloop}
 cache=${SANDLOOP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/sandloop}/vm
 image=${SANDLOOP_TEST_IMAGE:-sandloop/core:latest}
-limit=${SANDLOOP_VM_TIMEOUT:-60m}
+minutes=${SANDLOOP_VM_TIMEOUT:-60}
 packages=(internal/sandbox/supervisor internal/sandbox/docker internal/reaper)
 # Emulated AVX is several times slower than what programs use without it.
 declare -A processor=([kvm]=host [tcg]="max,-avx,-avx2,la57=off")
@@ -29,7 +29,7 @@ usage() {
 		Environment
 		  SANDLOOP_CACHE         where the machine's disks are kept (now ${cache%/vm})
 		  SANDLOOP_TEST_IMAGE    the runtime image to test with (sandloop/core:latest)
-		  SANDLOOP_VM_TIMEOUT    for the whole run of the machine (60m)
+		  SANDLOOP_VM_TIMEOUT    minutes for a run of the machine (60)
 		  SANDLOOP_VM_RUN        run only the tests that match, as for go test -run
 		  SANDLOOP_VM_MEMORY     in megabytes (3584)
 		  SANDLOOP_TIME_SCALE    factor on the tests' time limits (20, or 1 with KVM)
@@ -121,12 +121,13 @@ payload_disk() {
 		[[ -e $payload/tests/$binary ]] || give_up vm "$package has no tests" "name another package"
 		echo "$binary $package" >>"$payload/packages"
 	done
+	# Tests have less time than the machine, so that one that hangs is named.
 	cat >"$payload/environment" <<-END
 		CI=true
 		SANDLOOP_INIT=/opt/sandloop/source/bin/sandbox-init
 		SANDLOOP_TEST_IMAGE=$image
 		SANDLOOP_TIME_SCALE=${SANDLOOP_TIME_SCALE:-$([[ $accelerator == kvm ]] && echo 1 || echo 20)}
-		TEST_TIMEOUT=$limit
+		TEST_TIMEOUT=$((minutes * 3 / 4))m
 		TEST_RUN='${SANDLOOP_VM_RUN:-.}'
 	END
 	mke2fs -q -F -t ext4 -d "$payload" "$1" 2G >/dev/null 2>&1
@@ -149,7 +150,7 @@ boot() {
 		"${@:4}"
 	)
 	: >"$console"
-	TMPDIR=$work nice timeout "$limit" qemu-system-x86_64 "${options[@]}" </dev/null &
+	TMPDIR=$work nice timeout "${minutes}m" qemu-system-x86_64 "${options[@]}" </dev/null &
 	machine=$!
 	# In the background, since a signal's trap waits for what is in the foreground.
 	tail --follow --lines=+1 --sleep-interval=0.5 --pid="$machine" "$console" | sed -u 's/\r//g; s/\x1b[^a-zA-Z]*[a-zA-Z]//g' &
@@ -158,7 +159,7 @@ boot() {
 	wait "$!"
 	status=$(sed -n 's/^vm: finished with status \([0-9]*\)\r*$/\1/p' "$console" | tail -n 1)
 	if [[ $code -eq 124 ]]; then
-		give_up vm "the machine did not end within $limit" "its last words are above"
+		give_up vm "the machine did not end within $minutes minutes" "its last words are above"
 	elif [[ $code -ne 0 || -z $status ]]; then
 		give_up vm "the machine ended without a result (qemu's status: $code)" "its last words are above"
 	fi
