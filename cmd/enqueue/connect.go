@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/sandloop/sandloop/config"
+	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/jobs"
 )
 
@@ -20,8 +19,10 @@ const poolSize = 4
 // connect makes a client on the configured Redis and makes sure that it answers. The function
 // it returns closes both.
 func (s *settings) connect(ctx context.Context) (*jobs.Client, func(), error) {
-	redis.SetLogger(silence{}) // what it would say comes as an error, too
-	rdb, err := jobs.ConnectRedis(redisOptions(s.config.Redis))
+	cli.SilenceRedis()
+	options := cli.RedisOptions(s.config.Redis)
+	options.PoolSize = poolSize
+	rdb, err := jobs.ConnectRedis(options)
 	if err != nil {
 		return nil, nil, usageError(err)
 	}
@@ -40,19 +41,6 @@ func (s *settings) connect(ctx context.Context) (*jobs.Client, func(), error) {
 	}, nil
 }
 
-// redisOptions turns the configuration into what the queue takes.
-func redisOptions(c config.Redis) jobs.RedisOptions {
-	if c.Addr == config.Embedded {
-		return jobs.RedisOptions{Addr: c.EmbeddedAddr, PoolSize: poolSize}
-	}
-	return jobs.RedisOptions{
-		Addr: c.Addr, Username: c.Username, Password: c.Password, DB: c.DB,
-		SentinelUsername: c.SentinelUsername, SentinelPassword: c.SentinelPassword,
-		TLS: c.TLS.Enabled, CA: c.TLS.CA, Cert: c.TLS.Cert, Key: c.TLS.Key, ServerName: c.TLS.ServerName,
-		PoolSize: poolSize,
-	}
-}
-
 // connectError says what to do about a Redis that does not answer.
 func (s *settings) connectError(err error) error {
 	if s.config.Redis.Addr == config.Embedded {
@@ -61,9 +49,3 @@ func (s *settings) connectError(err error) error {
 	}
 	return fmt.Errorf("connect to Redis: %w", err)
 }
-
-// silence keeps go-redis from writing to standard error.
-type silence struct{}
-
-// Printf does nothing.
-func (silence) Printf(context.Context, string, ...any) {}

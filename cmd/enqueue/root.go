@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandloop/sandloop/config"
+	"github.com/sandloop/sandloop/internal/cli"
 )
 
 const longHelp = `enqueue puts programs on the queue, where workers run them in throwaway containers
@@ -30,7 +31,7 @@ func newRootCommand(a *app) *cobra.Command {
 	config.AddFlag(flags, "redis", "redis.addr", "`address` of Redis: embedded, host:port or a URL (default: embedded)")
 	root.AddCommand(
 		newRunCommand(a), newSubmitCommand(a), newWaitCommand(a), newResultCommand(a), newStatusCommand(a),
-		newCancelCommand(a), newStatsCommand(a), newLanguagesCommand(a), newVersionCommand(a),
+		newCancelCommand(a), newStatsCommand(a), newLanguagesCommand(a), cli.NewVersionCommand("enqueue", a.stdout),
 	)
 	return root
 }

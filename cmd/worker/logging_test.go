@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,4 +25,15 @@ func TestLogsAreForMachinesUnlessSomebodyWatches(t *testing.T) {
 	}
 	_, err := newLogger(&bytes.Buffer{}, config.Log{Level: "loud"})
 	require.ErrorContains(t, err, "log.level")
+}
+
+func TestDurationsAreLoggedWithTheirUnit(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[string]string{"json": `"took":"1.5s"`, "text": "took=1.5s"} {
+		var written bytes.Buffer
+		log, err := newLogger(&written, config.Log{Level: "info", Format: format})
+		require.NoError(t, err)
+		log.Info("done", "took", 1500*time.Millisecond)
+		require.Contains(t, written.String(), want)
+	}
 }

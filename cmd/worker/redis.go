@@ -2,15 +2,18 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
+	"os"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/sandloop/sandloop/config"
+	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/embedded"
 	"github.com/sandloop/sandloop/internal/jobs"
 )
@@ -26,9 +29,9 @@ type queue struct {
 
 // connectQueue connects to Redis and checks it, or serves the embedded one. Warnings go to the log.
 func connectQueue(ctx context.Context, c config.Redis, log *slog.Logger) (*queue, error) {
-	silenceRedis.Do(func() { redis.SetLogger(silence{}) })
+	cli.SilenceRedis()
 	q := &queue{}
-	options := redisOptions(c)
+	options := cli.RedisOptions(c)
 	if c.Addr == config.Embedded {
 		// It outlives ctx, for jobs still end after a signal.
 		server, err := embedded.Start(context.WithoutCancel(ctx), c.EmbeddedAddr, log)
@@ -73,19 +76,14 @@ func (q *queue) Close() error {
 	return err
 }
 
-func redisOptions(c config.Redis) jobs.RedisOptions {
-	return jobs.RedisOptions{
-		Addr: c.Addr, Username: c.Username, Password: c.Password, DB: c.DB,
-		SentinelUsername: c.SentinelUsername, SentinelPassword: c.SentinelPassword,
-		TLS: c.TLS.Enabled, CA: c.TLS.CA, Cert: c.TLS.Cert, Key: c.TLS.Key, ServerName: c.TLS.ServerName,
+// installation proposes an id for an embedded Redis, which has forgotten the one it had: whoever
+// serves this address of this host now is what the reaper may take for the heir of those
+// before. It is empty for a Redis that keeps its own.
+func (q *queue) installation() string {
+	if q.server == nil {
+		return ""
 	}
+	host, _ := os.Hostname() // an unknown host only makes another id
+	sum := sha256.Sum256([]byte(host + " " + q.server.Addr()))
+	return "embedded-" + hex.EncodeToString(sum[:8])
 }
-
-// silenceRedis keeps go-redis from writing to standard error what comes as an error, too. It
-// has one logger for the whole process.
-var silenceRedis sync.Once
-
-type silence struct{}
-
-// Printf does nothing.
-func (silence) Printf(context.Context, string, ...any) {}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandloop/sandloop/config"
+	"github.com/sandloop/sandloop/internal/cli"
 )
 
 const longHelp = `worker takes jobs from the queue and runs each in a hardened throwaway container.
@@ -52,6 +53,6 @@ func newRootCommand(a *app) *cobra.Command {
 		}
 		return a.serve(cmd.Context(), loaded)
 	}
-	root.AddCommand(newCheckCommand(a), newVersionCommand(a))
+	root.AddCommand(newCheckCommand(a), cli.NewVersionCommand("worker", a.stdout))
 	return root
 }

@@ -27,7 +27,7 @@ func (a *app) serve(ctx context.Context, c config.Config) (err error) {
 	defer func() { err = errors.Join(err, p.close()) }()
 
 	id := jobs.NewWorkerID()
-	installation, err := jobs.EnsureInstallation(ctx, p.queue, c.Redis.Prefix)
+	installation, err := jobs.EnsureInstallation(ctx, p.queue, c.Redis.Prefix, p.queue.installation())
 	if err != nil {
 		return &startError{[]error{err}}
 	}

@@ -47,14 +47,20 @@ func TestStatsCountJobsAndWorkers(t *testing.T) {
 
 func TestInstallationHasOneID(t *testing.T) {
 	both(t, func(t *testing.T, b *bundle) {
-		first, err := EnsureInstallation(b.ctx, b.rdb, "")
+		first, err := EnsureInstallation(b.ctx, b.rdb, "", "")
 		require.NoError(t, err)
 		require.Len(t, first, 16)
-		again, err := EnsureInstallation(b.ctx, b.rdb, DefaultPrefix)
+		again, err := EnsureInstallation(b.ctx, b.rdb, DefaultPrefix, "")
 		require.NoError(t, err)
 		require.Equal(t, first, again)
-		other, err := EnsureInstallation(b.ctx, b.rdb, "other")
+		other, err := EnsureInstallation(b.ctx, b.rdb, "other", "")
 		require.NoError(t, err)
 		require.NotEqual(t, first, other)
+		proposed, err := EnsureInstallation(b.ctx, b.rdb, "third", "embedded-here")
+		require.NoError(t, err)
+		require.Equal(t, "embedded-here", proposed)
+		kept, err := EnsureInstallation(b.ctx, b.rdb, "third", "embedded-there")
+		require.NoError(t, err)
+		require.Equal(t, "embedded-here", kept, "the first proposal stays")
 	})
 }

@@ -126,7 +126,7 @@ func everyPath(t *testing.T, b *bundle, runner *fakeRunner) {
 	require.NoError(t, err)
 	require.Len(t, stats.Workers, 1)
 	require.EqualValues(t, 1, stats.Queues[1].Dead)
-	_, err = EnsureInstallation(b.ctx, b.rdb, "")
+	_, err = EnsureInstallation(b.ctx, b.rdb, "", "")
 	require.NoError(t, err)
 	s := &sweeper{worker: ghost, suspects: map[string]time.Time{}, count: strandedEvery - 1}
 	require.NoError(t, s.sweep(b.ctx, time.Now()))
