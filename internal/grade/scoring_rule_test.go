@@ -20,12 +20,18 @@ func number(t *testing.T, text string) *float64 {
 // 60 for its three tests, 20 each, and least 20 for the worst of its tests. parts requires
 // easy, and easy requires sample.
 func scored() *grade.Group {
-	easy := &grade.Group{Name: "secret/easy", Items: tests("e1", "e2"), Break: true, RequirePass: []string{"sample"},
-		Rule: grade.ScoringRule{Aggregation: grade.PassFail, Max: score(20)}}
-	parts := &grade.Group{Name: "secret/parts", Items: tests("p1", "p2", "p3"), RequirePass: []string{"secret/easy"},
-		Rule: grade.ScoringRule{Aggregation: grade.SumOfItems, Max: score(60), TestMax: score(20)}}
-	least := &grade.Group{Name: "secret/zleast", Items: tests("m1", "m2"), Break: true,
-		Rule: grade.ScoringRule{Aggregation: grade.MinOfItems, Max: score(20), TestMax: score(20)}}
+	easy := &grade.Group{
+		Name: "secret/easy", Items: tests("e1", "e2"), Break: true, RequirePass: []string{"sample"},
+		Rule: grade.ScoringRule{Aggregation: grade.PassFail, Max: score(20)},
+	}
+	parts := &grade.Group{
+		Name: "secret/parts", Items: tests("p1", "p2", "p3"), RequirePass: []string{"secret/easy"},
+		Rule: grade.ScoringRule{Aggregation: grade.SumOfItems, Max: score(60), TestMax: score(20)},
+	}
+	least := &grade.Group{
+		Name: "secret/zleast", Items: tests("m1", "m2"), Break: true,
+		Rule: grade.ScoringRule{Aggregation: grade.MinOfItems, Max: score(20), TestMax: score(20)},
+	}
 	secret := &grade.Group{Name: "secret", Items: groups(easy, parts, least), Rule: grade.ScoringRule{Aggregation: grade.SumOfItems, Max: score(100)}}
 	sample := &grade.Group{Name: "sample", Items: tests("s1"), Rule: grade.ScoringRule{Aggregation: grade.Unscored}}
 	return &grade.Group{Items: groups(sample, secret), Rule: grade.ScoringRule{Aggregation: grade.ScoreOfSecret}}

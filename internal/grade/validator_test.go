@@ -22,11 +22,9 @@ func exited(code int, stderr string) sandbox.Result {
 func TestOnly42And43AreJudgementsOfAValidator(t *testing.T) {
 	t.Parallel()
 	for code := range 256 {
-		want := grade.IE
-		if code == 42 {
-			want = grade.AC
-		} else if code == 43 {
-			want = grade.WA
+		want, judged := map[int]grade.Verdict{42: grade.AC, 43: grade.WA}[code]
+		if !judged {
+			want = grade.IE
 		}
 		require.Equal(t, want, grade.ValidatorExit(code), code)
 		require.Equal(t, want, grade.OfValidator(exited(code, "")).Verdict, code)
@@ -72,8 +70,10 @@ func TestATestlibCheckerSpeaksOnStandardError(t *testing.T) {
 		"points without any":  {exited(7, "points"), grade.Finding{Verdict: grade.IE, Message: "the checker gave points and no number", Public: "internal error"}},
 		"points as word":      {exited(7, "points many"), grade.Finding{Verdict: grade.IE, Message: `the checker gave points and "many" is no number`, Public: "internal error"}},
 		"its own failure":     {exited(3, "FAIL jury is wrong"), grade.Finding{Verdict: grade.IE, Message: "the checker ended with exit code 3: FAIL jury is wrong", Public: "internal error"}},
-		"a crash": {sandbox.Result{Outcome: sandbox.OutcomeSignaled, Signal: "SIGSEGV", ExitCode: 139},
-			grade.Finding{Verdict: grade.IE, Message: "the checker failed: killed by SIGSEGV", Public: "internal error"}},
+		"a crash": {
+			sandbox.Result{Outcome: sandbox.OutcomeSignaled, Signal: "SIGSEGV", ExitCode: 139},
+			grade.Finding{Verdict: grade.IE, Message: "the checker failed: killed by SIGSEGV", Public: "internal error"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,8 +95,11 @@ func TestFeedbackOfAValidator(t *testing.T) {
 		want     grade.Finding
 	}{
 		"nothing": {right, grade.Feedback{}, right},
-		"messages for two": {wrong, grade.Feedback{JudgeMessage: []byte("want 5\n"), TeamMessage: []byte("try again\n")},
-			grade.Finding{Verdict: grade.WA, Message: "want 5", Public: "try again"}},
+		"messages for two": {
+			wrong,
+			grade.Feedback{JudgeMessage: []byte("want 5\n"), TeamMessage: []byte("try again\n")},
+			grade.Finding{Verdict: grade.WA, Message: "want 5", Public: "try again"},
+		},
 		"a score":               {right, grade.Feedback{Score: []byte("12.5\n")}, grade.Finding{Verdict: grade.AC, Score: &score}},
 		"a factor":              {right, grade.Feedback{Multiplier: []byte("0.25")}, grade.Finding{Verdict: grade.AC, Multiplier: &factor}},
 		"an empty score":        {right, grade.Feedback{Score: []byte{}}, internal(`score.txt is "": want one number`)},

@@ -99,9 +99,12 @@ func TestARunExplainsItself(t *testing.T) {
 		"sandbox's words": {sandbox.Result{Outcome: sandbox.OutcomeCPUTimeout, Message: "CPU time over 2s"}, grade.TLE, "CPU time over 2s"},
 		"bare outcome":    {sandbox.Result{Outcome: sandbox.OutcomeOutOfMemory}, grade.MLE, "out_of_memory"},
 		"compiler": {sandbox.Result{Outcome: sandbox.OutcomeCompileError, Compile: &sandbox.Step{
-			Outcome: sandbox.OutcomeNonzeroExit, ExitCode: 1}}, grade.CE, "the compiler ended with nonzero_exit, exit code 1"},
-		"cut output": {sandbox.Result{Outcome: sandbox.OutcomeOK, Stdout: sandbox.Stream{Total: 9000, Truncated: true}},
-			grade.OLE, "the output of 9000 bytes is more than was kept"},
+			Outcome: sandbox.OutcomeNonzeroExit, ExitCode: 1,
+		}}, grade.CE, "the compiler ended with nonzero_exit, exit code 1"},
+		"cut output": {
+			sandbox.Result{Outcome: sandbox.OutcomeOK, Stdout: sandbox.Stream{Total: 9000, Truncated: true}},
+			grade.OLE, "the output of 9000 bytes is more than was kept",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

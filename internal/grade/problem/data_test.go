@@ -106,7 +106,7 @@ func TestLegacySubtasks(t *testing.T) {
 		"sample/1=AC secret/easy/1=WA secret/hard/1=AC":                  70,
 		"sample/1=AC secret/easy/1=WA secret/hard/1=WA":                  0,
 	} {
-		require.Equal(t, want, *scoreOf(t, p, text), text)
+		require.Equal(t, number(want), scoreOf(t, p, text), text)
 	}
 	require.Equal(t, []string{"secret/hard/1"}, grade.Pending(p.Root, findings("sample/1=AC secret/easy/1=WA"), false))
 }
@@ -142,9 +142,9 @@ func TestCurrentScoring(t *testing.T) {
 		if replace != "" {
 			text = strings.Replace(all, replace+"=AC", replace+"=WA", 1)
 		}
-		require.Equal(t, want, *scoreOf(t, p, text), replace)
+		require.Equal(t, number(want), scoreOf(t, p, text), replace)
 	}
-	require.Equal(t, 20.0, *scoreOf(t, p, strings.Replace(all, "secret/easy/1=AC", "secret/easy/1=WA", 1)), "parts needs easy")
+	require.Equal(t, number(20.0), scoreOf(t, p, strings.Replace(all, "secret/easy/1=AC", "secret/easy/1=WA", 1)), "parts needs easy")
 }
 
 func TestTheDraftSharesOutWhatIsLeft(t *testing.T) {
@@ -157,10 +157,10 @@ func TestTheDraftSharesOutWhatIsLeft(t *testing.T) {
 	}))
 	require.Empty(t, p.Warnings)
 	// 60 are left for secret/1, b and c: 20 each, and 10 for each test of c.
-	require.Equal(t, 20.0, *scoreOf(t, p, "secret/1=AC secret/a/1=WA secret/b/1=WA secret/c/1=WA secret/c/2=WA"))
-	require.Equal(t, 30.0, *scoreOf(t, p, "secret/1=WA secret/a/1=AC secret/b/1=WA secret/c/1=WA secret/c/2=WA"))
-	require.Equal(t, 20.0, *scoreOf(t, p, "secret/1=WA secret/a/1=WA secret/b/1=AC secret/c/1=WA secret/c/2=WA"))
-	require.Equal(t, 10.0, *scoreOf(t, p, "secret/1=WA secret/a/1=WA secret/b/1=WA secret/c/1=WA secret/c/2=AC"))
+	require.Equal(t, number(20.0), scoreOf(t, p, "secret/1=AC secret/a/1=WA secret/b/1=WA secret/c/1=WA secret/c/2=WA"))
+	require.Equal(t, number(30.0), scoreOf(t, p, "secret/1=WA secret/a/1=AC secret/b/1=WA secret/c/1=WA secret/c/2=WA"))
+	require.Equal(t, number(20.0), scoreOf(t, p, "secret/1=WA secret/a/1=WA secret/b/1=AC secret/c/1=WA secret/c/2=WA"))
+	require.Equal(t, number(10.0), scoreOf(t, p, "secret/1=WA secret/a/1=WA secret/b/1=WA secret/c/1=WA secret/c/2=AC"))
 }
 
 func TestFaultsOfScoringGroups(t *testing.T) {

@@ -1,7 +1,6 @@
 package problem_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,7 +23,7 @@ func FuzzSettings(f *testing.F) {
 			p, err := problem.LoadFS(tree.with(files{"data/secret/" + absent: ""}).fs(), "sum")
 			if err != nil {
 				var invalid *problem.Invalid
-				require.True(t, errors.As(err, &invalid))
+				require.ErrorAs(t, err, &invalid)
 				require.NotEmpty(t, invalid.Issues)
 				continue
 			}

@@ -1,21 +1,22 @@
 package problem
 
-import (
-	"path"
-	"strings"
-)
+import "strings"
 
 // maxBraces bounds how many patterns one pattern with braces can stand for.
 const maxBraces = 256
 
 // matchesPathOrParent tells whether name or one of the folders that it lies in matches the pattern.
 func matchesPathOrParent(pattern, name string) bool {
-	for ; name != "." && name != ""; name = path.Dir(name) {
-		if matchesPath(pattern, name) {
+	for {
+		if name != "" && matchesPath(pattern, name) {
 			return true
 		}
+		slash := strings.LastIndexByte(name, '/')
+		if slash < 0 {
+			return false
+		}
+		name = name[:slash]
 	}
-	return false
 }
 
 // matchesPath tells whether name matches a pattern of submissions.yaml: * stands for any text without a

@@ -13,7 +13,6 @@ type legacySettings struct {
 	accept, reject        *float64
 	scoreRange            *string
 	tests                 testSettings
-	groupFlags            []string
 }
 
 // legacyRoot reads data of a legacy package.
@@ -83,8 +82,7 @@ func (d *dataReader) legacyKeys(m *mapping, settings *legacySettings) {
 	// Input validators are not run when submissions are graded.
 	m.ignore("input_validator_flags")
 	if flags, found := legacyFlags(m); found {
-		settings.groupFlags = strings.Fields(flags)
-		settings.tests.validatorFlags = append(append([]string(nil), d.meta.ValidatorFlags...), settings.groupFlags...)
+		settings.tests.validatorFlags = append(append([]string(nil), d.meta.ValidatorFlags...), strings.Fields(flags)...)
 		settings.tests.flagsFile = m.file
 	}
 	for _, key := range []string{"accept_score", "reject_score", "range"} {

@@ -224,7 +224,7 @@ func TestOldGradingKeysOverrideEveryGroup(t *testing.T) {
 		"data/secret/testdata.yaml": "accept_score: 5\non_reject: break\n",
 	}))
 	require.Empty(t, p.Warnings)
-	require.Equal(t, 7.0, *scoreOf(t, p, "secret/1=AC"))
-	require.Equal(t, 2.0, *scoreOf(t, p, "secret/1=WA"))
+	require.Equal(t, number(7.0), scoreOf(t, p, "secret/1=AC"))
+	require.Equal(t, number(2.0), scoreOf(t, p, "secret/1=WA"))
 	require.False(t, p.Root.Break)
 }

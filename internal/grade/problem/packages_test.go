@@ -55,7 +55,7 @@ func TestACurrentPackageOnDisk(t *testing.T) {
 	large, _ := p.Test("secret/2-large/1")
 	require.Equal(t, []string{"large"}, large.ValidatorFlags)
 	const small = "sample/1=AC secret/1-small/1=AC secret/1-small/2=AC "
-	require.Equal(t, 100.0, *scoreOf(t, p, small+"secret/2-large/1=AC secret/2-large/2=AC secret/2-large/3=AC secret/2-large/4=AC"))
+	require.Equal(t, number(100.0), scoreOf(t, p, small+"secret/2-large/1=AC secret/2-large/2=AC secret/2-large/3=AC secret/2-large/4=AC"))
 
 	// 40 for small, and 15 for each of the large ones below 30.
 	below := outcome(p, small+"secret/2-large/1=AC secret/2-large/2=AC secret/2-large/3=WA secret/2-large/4=WA")
