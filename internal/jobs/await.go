@@ -85,7 +85,7 @@ func (c *Client) hubOnce(ctx context.Context) (*hub, error) {
 		return nil, ErrClosed
 	}
 	if c.hub == nil {
-		c.hub = newHub(context.WithoutCancel(ctx), c.store) // it serves those who come later, too
+		c.hub = newHub(context.WithoutCancel(ctx), c.store, hubSweep) // it serves those who come later, too
 	}
 	return c.hub, nil
 }

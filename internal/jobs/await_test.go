@@ -63,6 +63,45 @@ func TestAwaitOfABrokenResultEndsAtOnce(t *testing.T) {
 	})
 }
 
+// Without the sweep, what was there before the subscription is found when it is confirmed.
+func TestAwaitLooksOnceItIsSubscribed(t *testing.T) {
+	both(t, func(t *testing.T, b *bundle) {
+		b.start(echoRunner{})
+		id := b.submit(job("1"))
+		b.await(id)
+		client := NewClient(b.rdb, ClientOptions{})
+		client.hub = newHub(b.ctx, client.store, time.Hour)
+		defer func() { require.NoError(t, client.Close()) }()
+		for range 3 { // later ones find the channel just left, or not left yet
+			ctx, cancel := context.WithTimeout(b.ctx, bound)
+			record, err := client.Await(ctx, id)
+			require.NoError(t, ctx.Err(), "it was not the last look at the deadline")
+			cancel()
+			require.NoError(t, err)
+			require.Equal(t, "1", string(record.Result.Stdout.Data))
+		}
+	})
+}
+
+// The message that the job is done was lost: nobody sent one.
+func TestAwaitFindsOutWithoutAMessage(t *testing.T) {
+	both(t, func(t *testing.T, b *bundle) {
+		id := b.submit(job("1"))
+		outputs := make(chan string, 1)
+		go func() { outputs <- string(b.await(id).Result.Stdout.Data) }()
+		channel := "sandloop:done:" + id
+		eventually(t, func() bool {
+			n, err := b.rdb.PubSubNumSub(b.ctx, channel).Result()
+			return err == nil && n[channel] == 1
+		}, "somebody waits")
+		packed, err := encodeResult(id, okResult("silent"))
+		require.NoError(t, err)
+		require.NoError(t, b.rdb.Set(b.ctx, "sandloop:{"+id+"}:result", packed, 0).Err())
+		require.NoError(t, b.rdb.HSet(b.ctx, "sandloop:{"+id+"}:state", "state", "done").Err())
+		require.Equal(t, "silent", receive(t, outputs))
+	})
+}
+
 func TestAwaitEndsWhenTheClientIsClosed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

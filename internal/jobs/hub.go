@@ -50,14 +50,14 @@ func notify(signal chan struct{}) {
 	}
 }
 
-func newHub(ctx context.Context, s *store) *hub {
+func newHub(ctx context.Context, s *store, sweep time.Duration) *hub {
 	h := &hub{
 		store: s, pubsub: s.rdb.Subscribe(ctx), closed: make(chan struct{}),
 		look: make(chan struct{}, 1), alter: make(chan struct{}, 1),
 		waiters: map[string]map[*waiter]struct{}{}, suspects: map[string]struct{}{}, altered: map[string]struct{}{},
 	}
 	h.loops.Go(h.listen)
-	h.loops.Go(func() { h.check(ctx) })
+	h.loops.Go(func() { h.check(ctx, sweep) })
 	h.loops.Go(func() { h.subscribe(ctx) })
 	return h
 }
@@ -176,8 +176,8 @@ func (h *hub) listen() {
 }
 
 // check looks at suspects as they come and at every job now and then.
-func (h *hub) check(ctx context.Context) {
-	sweep := time.NewTicker(hubSweep)
+func (h *hub) check(ctx context.Context, period time.Duration) {
+	sweep := time.NewTicker(period)
 	defer sweep.Stop()
 	for {
 		select {
