@@ -90,11 +90,11 @@ func TestCancelOfAnUnknownJob(t *testing.T) {
 	})
 }
 
-// A job that was canceled while its worker failed is not tried again.
-func TestCancelWinsOverARetry(t *testing.T) {
+// A job that was canceled while its worker failed is neither tried again nor given up.
+func TestCancelWinsOverAFailureOfOurs(t *testing.T) {
 	both(t, func(t *testing.T, b *bundle) {
 		runner := newFakeRunner()
-		b.start(runner)
+		b.start(runner, func(o *WorkerOptions) { o.MaxAttempts = 1 })
 		id := b.submit(job("1"))
 		r := receive(t, runner.runs)
 		require.NoError(t, b.rdb.HSet(b.ctx, b.client.store.keys.state(id), "cancel", "1").Err())
