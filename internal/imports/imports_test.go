@@ -14,7 +14,7 @@ const module = "github.com/sandloop/sandloop/"
 // dependencies lists all that a package is linked with.
 func dependencies(t *testing.T, pkg string) []string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+pkg).Output() //nolint:gosec // a test's own argument
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+pkg).Output()
 	require.NoError(t, err, pkg)
 	return strings.Fields(string(out))
 }

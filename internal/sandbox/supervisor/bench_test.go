@@ -23,7 +23,7 @@ func BenchmarkReady(b *testing.B) {
 	var times []time.Duration
 	var resident int
 	for b.Loop() {
-		cmd := exec.CommandContext(b.Context(), initPath, "--deadline", "1m") //nolint:gosec // a path of ours
+		cmd := exec.CommandContext(b.Context(), initPath, "--deadline", "1m")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWUSER}
 		stdin, err := cmd.StdinPipe()
 		require.NoError(b, err)
