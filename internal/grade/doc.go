@@ -14,6 +14,8 @@
 //   - A byte-order mark and another kind of line end are forgiven by [Text] only. To
 //     the token checker a carriage return is white space and a byte-order mark is part
 //     of the first token, because the format knows no forgiveness; the message says so.
+//   - A number whose exponent has no digits (1e) is text, as the format's grammar says. The
+//     reference, built with a C library that stops reading there, takes it for 1.
 //   - Infinity and NaN are never numbers to the token checker, nor is anything too large
 //     for a double: such a token in the answer must be matched as text.
 //   - A process that was refused (pids_limit) is a run-time error only when the program

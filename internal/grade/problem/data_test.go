@@ -135,6 +135,10 @@ func TestCurrentScoring(t *testing.T) {
 	t.Parallel()
 	p := load(t, scoringFiles())
 	require.Empty(t, p.Warnings)
+	sample, _ := p.Test("sample/1")
+	secret, _ := p.Test("secret/easy/1")
+	require.True(t, sample.FullFeedback)
+	require.False(t, secret.FullFeedback)
 	require.Equal(t, []string{"sample/1", "secret/easy/1", "secret/easy/2", "secret/parts/1", "secret/parts/2", "secret/parts/sub/3", "secret/zworst/1", "secret/zworst/2"}, p.Root.Tests())
 	const all = "sample/1=AC secret/easy/1=AC secret/easy/2=AC secret/parts/1=AC secret/parts/2=AC secret/parts/sub/3=AC secret/zworst/1=AC secret/zworst/2=AC"
 	for replace, want := range map[string]float64{"": 100, "secret/parts/2": 80, "secret/zworst/2": 80, "sample/1": 20} {
