@@ -59,7 +59,7 @@ type installation struct {
 }
 
 // newInstallation starts a Redis. When the test is over nothing of it may be left in Docker.
-func newInstallation(t *testing.T) *installation {
+func newInstallation(t testing.TB) *installation {
 	t.Helper()
 	testenv.Image(t)
 	addr := testenv.RedisServer(t)
@@ -79,7 +79,7 @@ func newInstallation(t *testing.T) *installation {
 }
 
 // requireNothingLeft waits a little for containers that are being removed.
-func requireNothingLeft(t *testing.T, id string) {
+func requireNothingLeft(t testing.TB, id string) {
 	t.Helper()
 	require.NotEmpty(t, id)
 	var left string
@@ -91,7 +91,7 @@ func requireNothingLeft(t *testing.T, id string) {
 
 // removeVolumes removes the volume with sandbox-init, which is kept for the next worker of an
 // installation. One that another installation uses by now stays.
-func removeVolumes(t *testing.T, id string) {
+func removeVolumes(t testing.TB, id string) {
 	t.Helper()
 	for _, name := range strings.Fields(docker(t, "volume", "ls", "--quiet", "--filter", "label="+labels.Installation+"="+id)) {
 		if out, err := exec.Command("docker", "volume", "rm", name).CombinedOutput(); err != nil { //nolint:noctx // ends by itself
@@ -100,7 +100,7 @@ func removeVolumes(t *testing.T, id string) {
 	}
 }
 
-func docker(t *testing.T, args ...string) string {
+func docker(t testing.TB, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -118,7 +118,7 @@ type worker struct {
 }
 
 // startWorker starts a worker and waits until it takes jobs; it is asked to end, and must end well, when the test is over.
-func (in *installation) startWorker(t *testing.T, env ...string) *worker {
+func (in *installation) startWorker(t testing.TB, env ...string) *worker {
 	t.Helper()
 	w := &worker{process: exec.Command(filepath.Join(bin, "worker")), log: &logBuffer{}, ended: make(chan struct{})} //nolint:noctx // ended in Cleanup
 	w.process.Env = append(append([]string{}, in.env...), env...)
@@ -148,7 +148,7 @@ func (in *installation) startWorker(t *testing.T, env ...string) *worker {
 }
 
 // isAlive tells whether a worker of this process has registered.
-func (in *installation) isAlive(t *testing.T, pid int) bool {
+func (in *installation) isAlive(t testing.TB, pid int) bool {
 	t.Helper()
 	got := in.enqueue(t, "stats", "--json")
 	require.Equal(t, 0, got.code, got.stderr)
@@ -167,7 +167,7 @@ func (in *installation) isAlive(t *testing.T, pid int) bool {
 }
 
 // requireEnd waits for the end of the process and returns its exit code, -1 after a signal.
-func (w *worker) requireEnd(t *testing.T) int {
+func (w *worker) requireEnd(t testing.TB) int {
 	t.Helper()
 	select {
 	case <-w.ended:
@@ -203,12 +203,12 @@ type ran struct {
 }
 
 // enqueue runs the command line client to its end.
-func (in *installation) enqueue(t *testing.T, args ...string) ran {
+func (in *installation) enqueue(t testing.TB, args ...string) ran {
 	t.Helper()
 	return in.enqueueIn(t, in.dir, "", args...)
 }
 
-func (in *installation) enqueueIn(t *testing.T, dir, stdin string, args ...string) ran {
+func (in *installation) enqueueIn(t testing.TB, dir, stdin string, args ...string) ran {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
