@@ -43,8 +43,12 @@ func (r *reaper) run(mainPID int, held *reserve) {
 		if err != nil {
 			return // ECHILD
 		}
+		if !status.Exited() && !status.Signaled() {
+			continue // it stopped, which wait tells the tracer: PTRACE_TRACEME makes that this process
+		}
 		r.maxRSS = max(r.maxRSS, usage.Maxrss*1024)
 		if pid == mainPID {
+			mainPID = 0    // another process may get the number
 			held.release() // first of all: nothing may need memory before
 			r.main <- exit{status: status, at: time.Now()}
 			close(r.ended)
