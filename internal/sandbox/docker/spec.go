@@ -2,6 +2,8 @@ package docker
 
 import (
 	"crypto/rand"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 
@@ -34,6 +36,10 @@ func newJob(p sandbox.Program, prepared sandbox.Prepared, s shape) (job, error) 
 	}
 	for _, file := range prepared.Files {
 		spec.Files = append(spec.Files, wire.FileHeader{Path: file.Path, Size: int64(len(file.Data)), Executable: file.Executable})
+	}
+	// Escapes can make one message of JSON out of it that is six times as long.
+	if encoded, err := json.Marshal(spec); err != nil || len(encoded) > wire.MaxPayload {
+		return job{}, errors.Join(err, fmt.Errorf("args, env, files: they make a message of %d bytes: want at most %d", len(encoded), wire.MaxPayload))
 	}
 	return job{spec: spec, files: prepared.Files, stdin: p.Stdin, onOutput: p.OnOutput}, nil
 }
