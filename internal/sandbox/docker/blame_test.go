@@ -3,9 +3,12 @@ package docker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/docker/docker/api/types/events"
 	"github.com/stretchr/testify/require"
@@ -51,6 +54,57 @@ func TestBlameForABrokenStream(t *testing.T) {
 			require.False(t, got.OK, name)
 		}
 	}
+}
+
+func TestBlameForAForgedStream(t *testing.T) {
+	t.Parallel()
+	hungUpOn := fate{died: true, exitCode: initWorkerGone}
+	forged := fmt.Errorf("frame 'E': %w", wire.ErrForged)
+	for name, tt := range map[string]struct {
+		report  report
+		fate    fate
+		cause   error
+		outcome sandbox.Outcome // "" wants an error
+	}{
+		"wrong MAC":                            {ranReport(), hungUpOn, forged, sandbox.OutcomeSignaled},
+		"wrong MAC and the sandbox stays":      {ranReport(), fate{}, forged, sandbox.OutcomeSignaled},
+		"wrong order":                          {ranReport(), hungUpOn, fmt.Errorf("frame O: %w", errProtocol), sandbox.OutcomeSignaled},
+		"wrong MAC after an OOM":               {ranReport(), fate{died: true, exitCode: 3, oom: true}, forged, sandbox.OutcomeOutOfMemory},
+		"wrong MAC before user code ran":       {report{}, hungUpOn, forged, ""},
+		"wrong MAC, but it was killed":         {ranReport(), fate{died: true, exitCode: 137, killed: true}, forged, ""},
+		"the connection broke inside a frame":  {ranReport(), hungUpOn, cutFrame(), ""},
+		"and the daemon did not notice so far": {ranReport(), fate{}, cutFrame(), ""},
+	} {
+		got, err := exampleTask().blame(t.Context(), tt.report, tt.fate, tt.cause)
+		require.Equal(t, tt.outcome == "", err != nil, "%s: %v", name, err)
+		require.Equal(t, tt.outcome, got.Outcome, name)
+	}
+}
+
+// cutFrame is the error of a stream that ends inside a frame.
+func cutFrame() error {
+	_, _, err := wire.NewReader(strings.NewReader("O\x00\x00\x00\x05ab")).Read()
+	return err
+}
+
+func TestProgramThatEndedBeforeItsFilesCame(t *testing.T) {
+	t.Parallel()
+	overdue := exampleTask()
+	overdue.overdue.Store(true)
+	ended := ranReport()
+	ended.steps[0].report = &wire.StepReport{Name: "run", StdoutTotal: 7, Duration: sandbox.Seconds(time.Second)}
+	ended.steps = append(ended.steps, stepOutput{})
+	got, err := overdue.broken(t.Context(), ended, closedConnection())
+	require.NoError(t, err)
+	require.Equal(t, sandbox.OutcomeOK, got.Outcome)
+	require.False(t, got.TimedOut)
+	require.Equal(t, "partial", string(got.Stdout.Data))
+	require.Equal(t, []sandbox.RefusedFile{{Path: ".", Reason: "the sandbox did not send all files in time"}}, got.RefusedFiles)
+
+	compiled := report{start: &wire.Start{}, steps: []stepOutput{{name: "compile", report: &wire.StepReport{Name: "compile"}}, {name: "run"}}}
+	got, err = overdue.broken(t.Context(), compiled, closedConnection())
+	require.NoError(t, err)
+	require.Equal(t, sandbox.OutcomeWallTimeout, got.Outcome, "the run had not ended")
 }
 
 func TestSandboxThatDoesNotAnswer(t *testing.T) {

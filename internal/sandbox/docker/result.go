@@ -56,6 +56,12 @@ func lastStep(r report) *wire.StepReport {
 	return nil
 }
 
+// finished tells whether the report of the step after which no other runs has come.
+func (r report) finished() bool {
+	last := lastStep(r)
+	return last != nil && (last.Name == stepRun || last.Cause != "" || last.StartError != "" || last.ExitCode != 0)
+}
+
 // partialResult fills in what each step left behind, and nothing about how the job ended.
 // Steps beyond the compile step are the run, ended or not.
 func partialResult(r report, limits sandbox.Limits) sandbox.Result {

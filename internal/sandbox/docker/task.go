@@ -126,6 +126,10 @@ func (t *task) broken(ctx context.Context, received report, cause error) (sandbo
 		return brokenResult(received, t.limits, canceledVerdict), nil
 	case ctx.Err() != nil:
 		return sandbox.Result{}, context.Cause(ctx)
+	case t.overdue.Load() && received.finished():
+		result := resultOf(received, t.limits)
+		result.RefusedFiles = append(result.RefusedFiles, sandbox.RefusedFile{Path: ".", Reason: "the sandbox did not send all files in time"})
+		return result, nil
 	case t.overdue.Load() && ran:
 		v := ending(wire.StepReport{Cause: wire.CauseWall}, t.limits)
 		v.message += ", after which the sandbox did not report"
@@ -150,8 +154,12 @@ const (
 
 // blame tells a program that ended its own sandbox from trouble that is not its fault.
 func (t *task) blame(ctx context.Context, received report, f fate, cause error) (sandbox.Result, error) {
+	// A whole frame that nobody but the program can have written. We hung up on it, so sandbox-init
+	// says that its worker is gone.
+	forged := received.start != nil && !errors.Is(cause, io.ErrUnexpectedEOF) &&
+		(errors.Is(cause, wire.ErrForged) || errors.Is(cause, errProtocol))
 	switch {
-	case f.killed || (f.died && (f.exitCode == initWorkerGone || f.exitCode == initDeadline)):
+	case f.killed || (f.died && !forged && (f.exitCode == initWorkerGone || f.exitCode == initDeadline)):
 		return sandbox.Result{}, fmt.Errorf("container %.12s was killed, removed or cut off while the job ran: %w", t.box.id, cause)
 	case f.died && f.oom:
 		v := sandboxLost("the kernel killed the whole sandbox for the memory limit of " + size(t.limits.Memory))
@@ -159,9 +167,9 @@ func (t *task) blame(ctx context.Context, received report, f fate, cause error) 
 		return brokenResult(received, t.limits, v), nil
 	case received.start == nil:
 		return sandbox.Result{}, fmt.Errorf("container %.12s ended with code %d before the job started: %w%s", t.box.id, f.exitCode, cause, t.box.complaint())
-	case f.died:
+	case f.died && !forged:
 		return brokenResult(received, t.limits, sandboxLost(fmt.Sprintf("the sandbox ended under the program with code %d%s", f.exitCode, t.box.complaint()))), nil
-	case errors.Is(cause, io.ErrUnexpectedEOF) || client.IsErrConnectionFailed(cause) || !t.exists(ctx):
+	case !forged && (errors.Is(cause, io.ErrUnexpectedEOF) || client.IsErrConnectionFailed(cause) || !t.exists(ctx)):
 		return sandbox.Result{}, fmt.Errorf("connection to container %.12s was lost: %w", t.box.id, cause)
 	default:
 		return brokenResult(received, t.limits, sandboxLost(fmt.Sprintf("killed: what came from the sandbox was not authentic (%v)", cause))), nil

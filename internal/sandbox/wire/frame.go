@@ -107,12 +107,13 @@ func NewReader(r io.Reader) *Reader { return &Reader{r: r, key: newSealer(nil)} 
 func (r *Reader) SetKey(key []byte) { r.key = newSealer(key) }
 
 // Read returns the next frame. The error is io.EOF at the end between two frames, ErrForged
-// (wrapped) for anything that a right sender does not write, and else that of the stream.
+// (wrapped) for anything that a right sender does not write, together with io.ErrUnexpectedEOF
+// when the stream ended inside a frame, and else that of the stream.
 func (r *Reader) Read() (Type, []byte, error) {
 	var header [headerSize]byte
 	if _, err := io.ReadFull(r.r, header[:]); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return 0, nil, fmt.Errorf("header is cut: %w", ErrForged)
+			return 0, nil, fmt.Errorf("header is cut: %w: %w", ErrForged, err)
 		}
 		return 0, nil, err
 	}
@@ -123,7 +124,7 @@ func (r *Reader) Read() (Type, []byte, error) {
 	body := make([]byte, int(size)+macSize)
 	if _, err := io.ReadFull(r.r, body); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return 0, nil, fmt.Errorf("payload is cut: %w", ErrForged)
+			return 0, nil, fmt.Errorf("payload is cut: %w: %w", ErrForged, io.ErrUnexpectedEOF)
 		}
 		return 0, nil, err
 	}
