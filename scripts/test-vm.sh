@@ -9,7 +9,7 @@ export PATH=$PATH:/usr/sbin:/sbin
 state=${SANDLOOP_STATE:-${XDG_STATE_HOME:-${HOME:-/root}/.local/state}/sandloop}
 cache=${SANDLOOP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/sandloop}/vm
 image=${SANDLOOP_TEST_IMAGE:-sandloop/core:latest}
-minutes=${SANDLOOP_VM_TIMEOUT:-60}
+minutes=${SANDLOOP_VM_TIMEOUT:-90}
 packages=(internal/sandbox/supervisor internal/sandbox/docker internal/reaper)
 # Emulated AVX is several times slower than what programs use without it.
 declare -A processor=([kvm]=host [tcg]="max,-avx,-avx2,la57=off")
@@ -29,7 +29,7 @@ usage() {
 		Environment
 		  SANDLOOP_CACHE         where the machine's disks are kept (now ${cache%/vm})
 		  SANDLOOP_TEST_IMAGE    the runtime image to test with (sandloop/core:latest)
-		  SANDLOOP_VM_TIMEOUT    minutes for a run of the machine (60)
+		  SANDLOOP_VM_TIMEOUT    minutes for a run of the machine (90)
 		  SANDLOOP_VM_RUN        run only the tests that match, as for go test -run
 		  SANDLOOP_VM_MEMORY     in megabytes (3584)
 		  SANDLOOP_TIME_SCALE    factor on the tests' time limits (20, or 1 with KVM)
