@@ -45,6 +45,22 @@ func decodeValue(from, to reflect.Type, value any) (any, error) {
 	return value, nil
 }
 
+// decodeProblems puts what a decoder found into our own words, a line for each problem.
+func decodeProblems(err error) error {
+	if problem, ok := err.(*mapstructure.DecodeError); ok { //nolint:errorlint // one that wraps a list has a name to lose
+		return fmt.Errorf("%s: %w", problem.Name(), problem.Unwrap())
+	}
+	var list interface{ Unwrap() []error }
+	if !errors.As(err, &list) {
+		return err
+	}
+	var errs []error
+	for _, problem := range list.Unwrap() {
+		errs = append(errs, decodeProblems(problem))
+	}
+	return errors.Join(errs...)
+}
+
 func decodeText(to reflect.Type, text string) (any, error) {
 	switch {
 	case to == sizeType:

@@ -89,13 +89,18 @@ func readLanguages(content []byte) (rawTable, error) {
 }
 
 func decodeRow(raw map[string]any) (row languageRow, err error) {
-	settings := &mapstructure.DecoderConfig{Result: &row, ErrorUnused: true}
+	var found mapstructure.Metadata
+	settings := &mapstructure.DecoderConfig{Result: &row, Metadata: &found}
 	strict(settings)
 	decoder, err := mapstructure.NewDecoder(settings)
 	if err != nil {
 		return languageRow{}, err
 	}
-	return row, decoder.Decode(raw)
+	errs := []error{decodeProblems(decoder.Decode(raw))}
+	for _, key := range slices.Sorted(slices.Values(found.Unused)) {
+		errs = append(errs, fmt.Errorf("%s: there is no such key", key))
+	}
+	return row, errors.Join(errs...)
 }
 
 // overlay lays the fields that over sets onto base; of sections, such as env, key by key.

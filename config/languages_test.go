@@ -87,8 +87,8 @@ zig:
 func TestWhatALanguagesFileMustNotHold(t *testing.T) {
 	t.Parallel()
 	for content, wants := range map[string][]string{
-		"python: {imagee: x}":                                 {"python", "imagee"},
-		"python: {limit_floors: {memry: 1MiB}}":               {"python", "memry"},
+		"python: {imagee: x}":                                 {"python", "imagee: there is no such key"},
+		"python: {limit_floors: {memry: 1MiB}}":               {"python", "limit_floors.memry: there is no such key"},
 		"python: {env: {A: 1}}":                               {"python", "put it in quotes"},
 		"python: {run: python3}":                              {"python", "run"},
 		"python: {run: [1]}":                                  {"python", "run[0]"},

@@ -40,7 +40,7 @@ func Load(flags *pflag.FlagSet) (Config, error) {
 	}
 	c := Config{File: file}
 	if err := v.UnmarshalExact(&c, strict); err != nil {
-		return Config{}, fmt.Errorf("read configuration: %w", err)
+		return Config{}, fmt.Errorf("read configuration: %w", decodeProblems(err))
 	}
 	return c, errors.Join(c.readPassword(), c.Validate())
 }

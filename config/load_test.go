@@ -137,6 +137,13 @@ func TestWhatAFileMustNotHold(t *testing.T) {
 	}
 }
 
+func TestWrongValuesAreListedByKeyAndInNobodyElsesWords(t *testing.T) {
+	load := setup(t)
+	_, err := load("worker: {concurrency: many, grace: 30}")
+	require.EqualError(t, err, `read configuration: worker.concurrency: "many" is not a whole number
+worker.grace: 30 is not a duration: want one with its unit, such as 30s`)
+}
+
 func TestAFileMayLeaveThingsEmpty(t *testing.T) {
 	load := setup(t)
 	for _, content := range []string{"# nothing\n", "redis:\n", "redis:\n  addr:\nworker:\n  weights:\n"} {
