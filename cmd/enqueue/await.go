@@ -45,7 +45,7 @@ func awaitError(id string, err error) error {
 
 // submitError makes the user's own mistakes usage errors.
 func submitError(err error) error {
-	if errors.Is(err, jobs.ErrConflict) {
+	if errors.Is(err, jobs.ErrConflict) || errors.Is(err, jobs.ErrTooLarge) {
 		return usageError(err)
 	}
 	return err

@@ -15,6 +15,9 @@ import (
 // ErrConflict means that the idempotency key, or the id, belongs to another job.
 var ErrConflict = errors.New("it was used for another job with different content")
 
+// ErrTooLarge means that a job is larger than ClientOptions.BodyLimit.
+var ErrTooLarge = errors.New("it is too large")
+
 // Submission is what became of one submitted job.
 type Submission struct {
 	// ID names the job from now on.
@@ -116,7 +119,7 @@ func (c *Client) prepare(job Job, now time.Time) (*pendingJob, error) {
 	job = job.prepared(now)
 	body, hash, err := job.encode()
 	if err == nil && len(body) > c.bodyLimit {
-		err = fmt.Errorf("submit job %s: it is %d bytes in JSON: want at most %d", job.ID, len(body), c.bodyLimit)
+		return &pendingJob{ref: ref{ID: job.ID}}, fmt.Errorf("submit job %s: %w: %d bytes in JSON, want at most %d", job.ID, ErrTooLarge, len(body), c.bodyLimit)
 	}
 	packed := pack(body)
 	return &pendingJob{

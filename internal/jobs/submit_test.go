@@ -132,6 +132,7 @@ func TestSubmitManyReportsEachJob(t *testing.T) {
 		require.ErrorContains(t, err, "2 of 4 jobs were not accepted")
 		require.NoError(t, submissions[0].Err)
 		require.ErrorContains(t, submissions[1].Err, `"urgent" is unknown`)
+		require.ErrorIs(t, submissions[2].Err, ErrTooLarge)
 		require.ErrorContains(t, submissions[2].Err, "want at most 1000")
 		require.NoError(t, submissions[3].Err)
 		require.EqualValues(t, 2, b.pending())

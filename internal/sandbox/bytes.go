@@ -7,17 +7,22 @@ import (
 )
 
 // Bytes is arbitrary data that reads well in JSON: valid UTF-8 is a JSON string,
-// anything else an object {"base64": "..."}. Both forms are accepted when read,
-// and every byte comes back as it was.
+// anything else an object {"base64": "..."}, and so is text of more than 64 KiB that
+// would be longer as a string. Both forms are accepted when read, and every byte comes
+// back as it was.
 type Bytes []byte
 
 type encodedBytes struct {
 	Base64 []byte `json:"base64"`
 }
 
-// MarshalJSON writes a string for valid UTF-8 and {"base64": "..."} otherwise.
+// longText is the size in bytes above which length counts for more than being readable: a
+// string can be six times as long as what it stands for, base64 is a third longer.
+const longText = 64 << 10
+
+// MarshalJSON writes a string or {"base64": "..."}.
 func (b Bytes) MarshalJSON() ([]byte, error) {
-	if utf8.Valid(b) {
+	if utf8.Valid(b) && (len(b) <= longText || escapes(b) <= len(b)/3) {
 		return json.Marshal(string(b))
 	}
 	return json.Marshal(encodedBytes{Base64: b})
@@ -36,4 +41,18 @@ func (b *Bytes) UnmarshalJSON(data []byte) error {
 	}
 	*b = encoded.Base64
 	return nil
+}
+
+// escapes is by how many bytes text grows in a JSON string.
+func escapes(text []byte) int {
+	count := 0
+	for _, c := range text {
+		switch {
+		case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f':
+			count++
+		case c < ' ' || c == '<' || c == '>' || c == '&':
+			count += len(`\u0000`) - 1
+		}
+	}
+	return count
 }

@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,6 +33,33 @@ func TestBytesInJSON(t *testing.T) {
 			var back sandbox.Bytes
 			require.NoError(t, json.Unmarshal(text, &back))
 			require.Equal(t, test.data, string(back))
+		})
+	}
+}
+
+func TestLongTextTakesTheShorterForm(t *testing.T) {
+	t.Parallel()
+	const size = 64<<10 + 2 // a multiple of 3, so that base64 is 4/3 of it
+	for name, test := range map[string]struct {
+		data string
+		want int
+	}{
+		"plain":       {strings.Repeat("a", size), len(`""`) + size},
+		"lines":       {strings.Repeat("ab\n", size/3), len(`""`) + size/3*4},
+		"NUL":         {strings.Repeat("\x00", size), len(`{"base64":""}`) + size/3*4},
+		"short NUL":   {strings.Repeat("\x00", 64<<10), len(`""`) + 64<<10*6},
+		"angles":      {strings.Repeat("<", size), len(`{"base64":""}`) + size/3*4},
+		"quotes":      {strings.Repeat(`"`, size), len(`{"base64":""}`) + size/3*4},
+		"three bytes": {strings.Repeat("€", size/3), len(`""`) + size},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, err := json.Marshal(sandbox.Bytes(test.data))
+			require.NoError(t, err)
+			require.Len(t, text, test.want)
+			var back sandbox.Bytes
+			require.NoError(t, json.Unmarshal(text, &back))
+			require.True(t, test.data == string(back), "every byte comes back")
 		})
 	}
 }
