@@ -16,7 +16,7 @@ func newCancelCommand(a *app) *cobra.Command {
 		Short: "Cancel jobs: one that waits never runs, one that runs is ended",
 		Long: `cancel asks for the end of each job and does not wait for it. Canceling a job that is done
 changes nothing.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someIDs,
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return a.withClient(cmd, func(ctx context.Context, client *jobs.Client) error {
 				var errs []error

@@ -35,7 +35,7 @@ const exitCodesHelp = `Exit codes of run and result:
   141  the reader of our output went away; the job is canceled
   153  ended for writing too much, where an operator sets output_kill
 wait: 0 when every program is ok, 1 when one is not, 125 when a result cannot be had.
-With --json the field "outcome" tells them apart without doubt.`
+With --json the field "result.outcome" tells them apart without doubt.`
 
 // exitError carries an exit code; err is nil when all that matters has been said.
 type exitError struct {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,27 @@ import (
 type outFlags struct {
 	dir   string
 	force bool
+}
+
+// check refuses a folder that files could not be written to, before a job runs for nothing.
+func (f *outFlags) check() error {
+	if info, err := os.Stat(f.dir); err == nil && !info.IsDir() {
+		return usagef("--out-dir %s: is not a folder", f.dir)
+	}
+	return nil
+}
+
+// unmatched lists the patterns that no file came back for.
+func unmatched(result sandbox.Result, patterns []string) []string {
+	var without []string
+	for _, pattern := range patterns {
+		matches := func(name string) bool { return sandbox.MatchPattern(pattern, name) }
+		if !slices.ContainsFunc(result.Files, func(f sandbox.File) bool { return matches(f.Path) }) &&
+			!slices.ContainsFunc(result.RefusedFiles, func(f sandbox.RefusedFile) bool { return matches(f.Path) }) {
+			without = append(without, pattern)
+		}
+	}
+	return without
 }
 
 func (f *outFlags) add(flags *pflag.FlagSet) {
@@ -45,7 +67,7 @@ func (f *outFlags) write(files []sandbox.File, patterns []string) error {
 	var errs []error
 	for i, file := range files {
 		if err := f.writeFile(root, i, file, named(patterns, file.Path)); err != nil {
-			errs = append(errs, fmt.Errorf("%q is not written: %w", file.Path, err))
+			errs = append(errs, fmt.Errorf("%q is not written: %w", file.Path, withoutPath(err)))
 		}
 	}
 	return errors.Join(errs...)
@@ -93,6 +115,16 @@ func (f *outFlags) writeFile(root *os.Root, number int, file sandbox.File, exact
 		return errors.Join(err, root.Remove(part))
 	}
 	return nil
+}
+
+// withoutPath leaves out the name that the system's error repeats, which is the program's
+// and may hold anything, or that of our own temporary file.
+func withoutPath(err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return failed.Err
+	}
+	return err
 }
 
 func ignoreNotExist(err error) error {

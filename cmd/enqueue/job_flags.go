@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/pflag"
 
 	"github.com/sandloop/sandloop/internal/jobs"
@@ -23,7 +25,7 @@ func (f *jobFlags) add(flags *pflag.FlagSet, queue jobs.Queue) {
 
 // job reads the program's file and checks against the configured limits all that can be
 // checked without a worker, which has the last word.
-func (f *jobFlags) job(a *app, s *settings, file string, args []string) (jobs.Job, error) {
+func (f *jobFlags) job(ctx context.Context, a *app, s *settings, file string, args []string) (jobs.Job, error) {
 	queue, err := jobs.ParseQueue(f.queue)
 	if err != nil {
 		return jobs.Job{}, usagef("--%w", err)
@@ -31,11 +33,11 @@ func (f *jobFlags) job(a *app, s *settings, file string, args []string) (jobs.Jo
 	if file == "-" && f.program.stdin == "-" {
 		return jobs.Job{}, usagef("--stdin -: standard input is the program already: name a file for one of the two")
 	}
-	main, err := a.readSource(file, s.defaults.InputBytes)
+	main, err := a.readSource(ctx, file, s.defaults.InputBytes)
 	if err != nil {
 		return jobs.Job{}, err
 	}
-	program, err := f.program.program(a, s.languages, main, s.defaults.InputBytes-int64(len(main.data)))
+	program, err := f.program.program(ctx, a, s.languages, main, s.defaults.InputBytes-int64(len(main.data)))
 	if err != nil {
 		return jobs.Job{}, err
 	}

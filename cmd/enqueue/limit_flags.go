@@ -141,3 +141,11 @@ func refusal(err error) error {
 
 // humanSize writes a size with its unit, such as 256MiB.
 func humanSize(bytes int64) string { return config.Size(bytes).String() }
+
+// countedSize is humanSize for what need not be round, such as what is left of a limit.
+func countedSize(bytes int64) string {
+	if bytes%sandbox.KiB != 0 {
+		return strconv.FormatInt(bytes, 10) + " bytes"
+	}
+	return humanSize(bytes)
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -45,8 +46,8 @@ type source struct {
 }
 
 // readSource reads the main file, at most limit bytes of it.
-func (a *app) readSource(name string, limit int64) (source, error) {
-	data, err := a.read(name, limit)
+func (a *app) readSource(ctx context.Context, name string, limit int64) (source, error) {
+	data, err := a.read(ctx, name, limit)
 	if err != nil {
 		return source{}, err
 	}
@@ -56,8 +57,27 @@ func (a *app) readSource(name string, limit int64) (source, error) {
 	return source{name: name, data: data}, nil
 }
 
-// read reads a file or, for -, standard input, and refuses more than limit bytes.
-func (a *app) read(name string, limit int64) (data []byte, err error) {
+// read reads a file or, for -, standard input, and refuses more than limit bytes. Of a
+// terminal or a FIFO that may take for ever, so it gives up when ctx ends.
+func (a *app) read(ctx context.Context, name string, limit int64) ([]byte, error) {
+	type content struct {
+		data []byte
+		err  error
+	}
+	done := make(chan content, 1)
+	go func() {
+		data, err := a.readAll(name, limit)
+		done <- content{data, err}
+	}()
+	select {
+	case c := <-done:
+		return c.data, c.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("read %s: %w", name, ctx.Err())
+	}
+}
+
+func (a *app) readAll(name string, limit int64) (data []byte, err error) {
 	from := a.stdin
 	if name != "-" {
 		file, err := os.Open(name) //nolint:gosec // the user's own file
@@ -72,13 +92,13 @@ func (a *app) read(name string, limit int64) (data []byte, err error) {
 		return nil, usagef("read %s: %w", name, err)
 	}
 	if int64(len(data)) > limit {
-		return nil, usagef("%s: is larger than the %s that a job may send", name, humanSize(limit))
+		return nil, usagef("%s: is larger than the %s that a job may send", name, countedSize(limit))
 	}
 	return data, nil
 }
 
 // program makes the program of a main file and the flags.
-func (f *programFlags) program(a *app, languages *sandbox.Languages, main source, maxBytes int64) (sandbox.Program, error) {
+func (f *programFlags) program(ctx context.Context, a *app, languages *sandbox.Languages, main source, maxBytes int64) (sandbox.Program, error) {
 	language, err := f.detect(languages, main)
 	if err != nil {
 		return sandbox.Program{}, err
@@ -92,7 +112,7 @@ func (f *programFlags) program(a *app, languages *sandbox.Languages, main source
 		Args: f.args, Env: env, Outputs: f.outputs, Limits: f.limits, Network: f.network,
 	}
 	if f.stdin != "" {
-		if p.Stdin, err = a.read(f.stdin, maxBytes); err != nil {
+		if p.Stdin, err = a.read(ctx, f.stdin, maxBytes); err != nil {
 			return sandbox.Program{}, err
 		}
 	}

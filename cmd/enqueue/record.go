@@ -23,6 +23,11 @@ func (v recordView) show(a *app, record jobs.Record, shown *output) error {
 			return &outputError{err}
 		}
 		printNotes(a.stderr, result)
+		if result.OK {
+			for _, pattern := range unmatched(result, v.patterns) {
+				say(a.stderr, "--out %s: the program left no such file", pattern)
+			}
+		}
 	}
 	code := resultCode(result)
 	if v.writeFiles {

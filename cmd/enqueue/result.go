@@ -17,7 +17,7 @@ func newResultCommand(a *app) *cobra.Command {
 would have. Files that came back are written only when --out-dir is given.
 
 ` + exitCodesHelp,
-		Args: cobra.ExactArgs(1),
+		Args: oneID,
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			view.writeFiles = cmd.Flags().Changed("out-dir")
 			return a.withClient(cmd, func(ctx context.Context, client *jobs.Client) error {
@@ -30,6 +30,7 @@ would have. Files that came back are written only when --out-dir is given.
 		},
 	}
 	view.out.add(cmd.Flags())
+	cmd.Flags().Lookup("out-dir").DefValue = "" // of run only
 	cmd.Flags().BoolVar(&view.asJSON, "json", false, "print the whole record as one JSON object instead of the output")
 	return cmd
 }

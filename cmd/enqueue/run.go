@@ -35,8 +35,11 @@ with its code. What a compiler says goes to standard error. Ctrl-C cancels the j
 			if err != nil {
 				return err
 			}
+			if err := f.out.check(); err != nil {
+				return err
+			}
 			files, own := programArgs(cmd.ArgsLenAtDash(), args)
-			job, err := f.job.job(a, s, files[0], own)
+			job, err := f.job.job(cmd.Context(), a, s, files[0], own)
 			if err != nil {
 				return err
 			}

@@ -123,7 +123,9 @@ func TestWhatIsRefusedIsNotSubmitted(t *testing.T) {
 		"stdin twice":                {[]string{"run", "-", "-l", "py", "--stdin", "-"}, "--stdin -"},
 		"a bad queue":                {[]string{"run", py, "--queue", "fast"}, `--queue: "fast" is unknown: want one of interactive, default, batch`},
 		"an unknown command":         {[]string{"rnu"}, "unknown command"},
-		"wait for nothing":           {[]string{"wait"}, "requires at least 1 arg"},
+		"wait for nothing":           {[]string{"wait"}, "want the ids of jobs"},
+		"a folder that is a file":    {[]string{"run", py, "--out-dir", text}, "is not a folder"},
+		"result of two":              {[]string{"result", "a", "b"}, "want the id of one job"},
 		"a key for two files":        {[]string{"submit", py, py, "--key", "k"}, "one key is one job"},
 		"a bad configuration":        {[]string{"run", py, "--redis", "ftp://x"}, "redis.addr"},
 	} {
@@ -152,6 +154,47 @@ func TestInputThatIsTooLargeIsNotRead(t *testing.T) {
 			require.Regexp(t, "is larger than the .* that a job may send|the files are larger than a job may send", got.stderr)
 		})
 	}
+}
+
+func TestInterruptEndsAReadThatWaits(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	stdin, keyboard := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- run(ctx, []string{"run", "--config", os.DevNull, "-l", "python", "-"}, stdin, io.Discard, io.Discard)
+	}()
+	_, err := keyboard.Write([]byte("p")) // returns once it is being read
+	require.NoError(t, err)
+	interrupt()
+	select {
+	case err := <-ended:
+		require.Equal(t, exitInterrupted, exitCode(err), err)
+	case <-time.After(patience):
+		require.Fail(t, "the read went on")
+	}
+	require.NoError(t, keyboard.Close())
+}
+
+func TestAJobThatIsTooLargeForTheQueueIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setupWithoutWorker(t)
+	config := b.file(t, "sandloop.yaml", "jobs: {body_limit: 1KiB}\n")
+	got := b.enqueue(t, "run", "--config", config, b.file(t, "a.py", strings.Repeat("x", 2000)))
+	require.Equal(t, exitUsage, got.code, got.stderr)
+	require.Contains(t, got.stderr, "want at most 1024")
+}
+
+func TestAPatternThatNothingCameBackForIsNamed(t *testing.T) {
+	t.Parallel()
+	result := okay("")
+	result.Files = []sandbox.File{{Path: "out/a.txt", Data: sandbox.Bytes("a")}}
+	result.RefusedFiles = []sandbox.RefusedFile{{Path: "link", Reason: "is a symbolic link"}}
+	b := setup(t, gives(result))
+	got := b.enqueue(t, "run", b.file(t, "a.py", "x"), "--out-dir", b.dir, "--out", "plot.png", "--out", "out/**", "--out", "link")
+	require.Equal(t, 0, got.code)
+	require.Contains(t, got.stderr, "enqueue: --out plot.png: the program left no such file\n")
+	require.Equal(t, 1, strings.Count(got.stderr, "left no such file"), got.stderr)
 }
 
 func TestRunJSONIsTheWholeRecordAndNothingElse(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 func newStatusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "status ID", Short: "Tell where a job is on its way", Args: cobra.ExactArgs(1),
+		Use: "status ID", Short: "Tell where a job is on its way", Args: oneID,
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return a.withClient(cmd, func(ctx context.Context, client *jobs.Client) error {
 				status, err := client.Status(ctx, ids[0])

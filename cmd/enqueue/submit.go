@@ -33,7 +33,7 @@ the ids in the order of the files. Nothing is submitted if one of them is refuse
 			files, own := programArgs(cmd.ArgsLenAtDash(), args)
 			batch := make([]jobs.Job, 0, len(files))
 			for _, file := range files {
-				job, err := f.job(a, s, file, own)
+				job, err := f.job(cmd.Context(), a, s, file, own)
 				if err != nil {
 					return err
 				}

@@ -28,7 +28,7 @@ func newWaitCommand(a *app) *cobra.Command {
 
 It exits with 0 when every program is ok, with 1 when one is not, and with 125 when a result
 could not be had or our machinery failed.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someIDs,
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return a.withClient(cmd, func(ctx context.Context, client *jobs.Client) error {
 				ctx, cancel := waitContext(ctx, limit)
