@@ -73,6 +73,9 @@ func (s *session) run() error {
 	if err := startThreads(wire.HeadroomPIDs); err != nil {
 		return err
 	}
+	if err := guardThreads(); err != nil {
+		return err
+	}
 	held := &reserve{}
 	if err := held.take(); err != nil {
 		return err

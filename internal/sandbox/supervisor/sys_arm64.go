@@ -4,4 +4,11 @@ package supervisor
 const (
 	sysMemfdCreate = 279
 	sysCloseRange  = 436
+	sysSeccomp     = 277
 )
+
+// abis are those of arm64 and of 32-bit arm.
+var abis = [...]abi{
+	{0xC00000B7, [5]uint32{118, 119, 122, 274, 261}, 140, 30},
+	{0x40000028, [5]uint32{154, 156, 241, 380, 369}, 97, 314},
+}
