@@ -73,9 +73,6 @@ func (s *session) run() error {
 	if err := startThreads(wire.HeadroomPIDs); err != nil {
 		return err
 	}
-	if err := guardThreads(); err != nil {
-		return err
-	}
 	held := &reserve{}
 	if err := held.take(); err != nil {
 		return err
@@ -94,6 +91,10 @@ func (s *session) run() error {
 	}
 	if err := verify(spec.Expect, view, swapAccounted); err != nil {
 		return fmt.Errorf("limits are not in force: %w", err)
+	}
+	// After the view, which has to show the filter that the runtime set.
+	if err := guardThreads(); err != nil {
+		return err
 	}
 	in, err := s.place(spec)
 	if err != nil {
