@@ -80,6 +80,9 @@ func (c *collector) refuse(path, format string, args ...any) {
 		c.dropped++
 		return
 	}
+	if len(path) > maxPathBytes { // all refusals must fit one frame, however long names are made
+		path = path[:maxPathBytes] + "..."
+	}
 	c.refused = append(c.refused, sandbox.RefusedFile{
 		Path: strings.ToValidUTF8(path, "\uFFFD"), Reason: fmt.Sprintf(format, args...),
 	})
@@ -151,7 +154,7 @@ func (c *collector) consider(name string, kind fs.FileMode) {
 	case !kind.IsRegular():
 		c.refuse(name, "is a %s, not a file", kindName(kind))
 	case !utf8.ValidString(name):
-		c.refuse(name, "its name %q is not UTF-8", name)
+		c.refuse(name, "its name %.1024q is not UTF-8", name)
 	case len(name) > maxPathBytes:
 		c.refuse(name, "its path is longer than %d bytes", maxPathBytes)
 	case len(c.matches) >= maxMatches:

@@ -3,8 +3,11 @@ package supervisor
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -102,6 +105,31 @@ func TestCollectNamesOnlySoManyRefusals(t *testing.T) {
 	_, refused := collected(t, dir, wire.Spec{Outputs: []string{"*"}, FilesOut: 3, FileBytes: 10})
 	require.Len(t, refused, 101)
 	require.Equal(t, sandbox.RefusedFile{Path: ".", Reason: "50 more were refused"}, refused[100])
+}
+
+func TestRefusalsFitOneFrameHoweverLongNamesAre(t *testing.T) {
+	t.Parallel()
+	for name, letter := range map[string]string{"bytes that JSON escapes": "\x01", "no UTF-8": "\xff"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			root, err := os.OpenRoot(dir)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, root.Close()) }()
+			deep := strings.Repeat(strings.Repeat(letter, 255)+"/", 40)
+			require.NoError(t, root.MkdirAll(deep, 0o755))
+			for i := range maxRefused {
+				require.NoError(t, root.Symlink("x", fmt.Sprint(deep, "link", i)))
+				require.NoError(t, root.WriteFile(fmt.Sprint(deep, "file", i), nil, 0o600))
+			}
+			_, refused := collected(t, dir, wire.Spec{Outputs: []string{"**/link*"}, FilesOut: 3, FileBytes: 10})
+			require.Len(t, refused, maxRefused)
+			require.NoError(t, wire.NewWriter(io.Discard).WriteJSON(wire.TypeEnd, wire.End{Refused: refused}))
+			_, refused = collected(t, dir, wire.Spec{Outputs: []string{"**/file*"}, FilesOut: 3, FileBytes: 10})
+			require.Len(t, refused, maxRefused)
+			require.NoError(t, wire.NewWriter(io.Discard).WriteJSON(wire.TypeEnd, wire.End{Refused: refused}))
+		})
+	}
 }
 
 func TestCollectFromNoDirectoryRefuses(t *testing.T) {
