@@ -13,13 +13,19 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
+
+	"github.com/sandloop/sandloop/internal/cli"
 )
 
 func main() {
 	// A reader that went away (enqueue run … | head) is then a write error, which cancels the job.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // so a second Ctrl-C ends the process at once
+	context.AfterFunc(ctx, func() { // so a second Ctrl-C ends the process at once
+		time.Sleep(cli.SignalEcho)
+		stop()
+	})
 	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	report(os.Stderr, err)
 	os.Exit(exitCode(err)) //nolint:gocritic // nothing is deferred

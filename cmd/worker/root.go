@@ -53,6 +53,7 @@ func newRootCommand(a *app) *cobra.Command {
 		}
 		return a.serve(cmd.Context(), loaded)
 	}
-	root.AddCommand(newCheckCommand(a), cli.NewVersionCommand("worker", a.stdout))
+	root.AddCommand(newCheckCommand(a))
+	cli.AddVersion(root, a.stdout)
 	return root
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
+
+	"github.com/sandloop/sandloop/internal/cli"
 )
 
 // errStopped is the cause with which a signal ends the context.
@@ -18,7 +21,11 @@ func stopOnSignal(parent context.Context, signals <-chan os.Signal, stderr io.Wr
 	go func() {
 		first := <-signals
 		cancel(fmt.Errorf("%w by signal: %s", errStopped, first))
+		echo := time.Now().Add(cli.SignalEcho)
 		second := <-signals
+		for time.Now().Before(echo) {
+			second = <-signals
+		}
 		_, _ = fmt.Fprintf(stderr, "worker: %s again: ending at once; the jobs run again elsewhere\n", second)
 		exit(exitFailed)
 	}()

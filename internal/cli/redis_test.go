@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/config"
@@ -27,9 +28,13 @@ func TestRedisOptionsAreThoseOfTheConfiguration(t *testing.T) {
 
 func TestVersionNamesTheProgram(t *testing.T) {
 	t.Parallel()
-	var stdout bytes.Buffer
-	command := cli.NewVersionCommand("worker", &stdout)
-	command.SetArgs(nil)
-	require.NoError(t, command.Execute())
-	require.Regexp(t, `^worker \S+ go1\.\S+ \w+/\w+\n$`, stdout.String())
+	for _, how := range []string{"version", "--version"} {
+		var stdout bytes.Buffer
+		command := &cobra.Command{Use: "worker"}
+		cli.AddVersion(command, &stdout)
+		command.SetOut(&stdout)
+		command.SetArgs([]string{how})
+		require.NoError(t, command.Execute())
+		require.Regexp(t, `^worker \S+ go1\.\S+ \w+/\w+\n$`, stdout.String(), how)
+	}
 }

@@ -9,15 +9,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewVersionCommand makes the version command of a program.
-func NewVersionCommand(program string, stdout io.Writer) *cobra.Command {
-	return &cobra.Command{
+// AddVersion gives a program the command version and the flag --version, which say the same.
+func AddVersion(root *cobra.Command, stdout io.Writer) {
+	text := fmt.Sprintf("%s %s %s %s/%s\n", root.Name(), version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	root.Version = version()
+	root.SetVersionTemplate(text)
+	root.AddCommand(&cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(stdout, "%s %s %s %s/%s\n", program, version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := io.WriteString(stdout, text)
 			return err
 		},
-	}
+	})
 }
 
 // version is what the build recorded: the module's version, or else the revision of the checkout.
