@@ -10,7 +10,7 @@ state=${SANDLOOP_STATE:-${XDG_STATE_HOME:-${HOME:-/root}/.local/state}/sandloop}
 cache=${SANDLOOP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/sandloop}/vm
 image=${SANDLOOP_TEST_IMAGE:-sandloop/core:latest}
 minutes=${SANDLOOP_VM_TIMEOUT:-90}
-packages=(internal/sandbox/supervisor internal/sandbox/docker internal/reaper)
+wanted=(check internal/sandbox/supervisor internal/sandbox/docker internal/reaper)
 # Emulated AVX is several times slower than what programs use without it.
 declare -A processor=([kvm]=host [tcg]="max,-avx,-avx2,la57=off")
 
@@ -21,9 +21,10 @@ declare -A processor=([kvm]=host [tcg]="max,-avx,-avx2,la57=off")
 
 usage() {
 	cat <<-END
-		Usage: scripts/test-vm.sh [PACKAGE...]
+		Usage: scripts/test-vm.sh [check] [PACKAGE...]
 
-		Without a package: ${packages[*]}
+		Runs \`worker check\` and the tests of packages; by default:
+		  ${wanted[*]}
 		The exit status is 0 when every test passed and the machine ended by itself.
 
 		Environment
@@ -113,13 +114,17 @@ payload_disk() {
 		tar --extract --directory "$payload/source"
 	cp "$root/scripts/vm/guest.sh" "$payload/"
 	for program in sandbox-init worker; do
-		[[ ! -e $root/cmd/$program/main.go ]] || build "$payload/source/bin/" "./cmd/$program"
+		(cd "$root" && CGO_ENABLED=0 nice go build -o "$payload/source/bin/" "./cmd/$program")
 	done
-	for package in "${packages[@]}"; do
+	for package in "${wanted[@]}"; do
+		if [[ $package == check ]]; then
+			echo check >>"$payload/wanted"
+			continue
+		fi
 		binary=${package//\//-}.test
 		(cd "$root" && CGO_ENABLED=0 nice go test -c -o "$payload/tests/$binary" "./$package")
 		[[ -e $payload/tests/$binary ]] || give_up vm "$package has no tests" "name another package"
-		echo "$binary $package" >>"$payload/packages"
+		echo "$package $binary" >>"$payload/wanted"
 	done
 	# Tests have less time than the machine, so that one that hangs is named.
 	cat >"$payload/environment" <<-END
@@ -133,8 +138,6 @@ payload_disk() {
 	mke2fs -q -F -t ext4 -d "$payload" "$1" 2G >/dev/null 2>&1
 }
 
-build() { (cd "$root" && CGO_ENABLED=0 nice go build -o "$1" "$2"); }
-
 # boot DISK SNAPSHOT PAYLOAD [QEMU-OPTION...] runs the machine until it ends, with its
 # console on stdout, and gives the status that it ended with. With SNAPSHOT on, what it
 # writes on its disk goes to a temporary file.
@@ -144,7 +147,7 @@ boot() {
 		-machine accel="$accelerator" -cpu "${processor[$accelerator]}" -smp 2 -m "${SANDLOOP_VM_MEMORY:-3584}"
 		-nodefaults -display none -no-reboot -serial "file:$console"
 		-kernel "$disk/vmlinuz" -initrd "$disk/initrd"
-		-append "root=/dev/vda rw console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off systemd.show_status=false systemd.log_color=false"
+		-append "root=/dev/vda rw console=ttyS0 quiet loglevel=3 panic=-1 nosoftlockup mitigations=off systemd.show_status=false systemd.log_color=false"
 		-drive "file=$1,if=virtio,cache=unsafe,snapshot=$2"
 		-drive "file=$3,format=raw,if=virtio,cache=unsafe"
 		"${@:4}"
@@ -182,7 +185,7 @@ main() {
 		return
 		;;
 	esac
-	[[ $# -eq 0 ]] || packages=("$@")
+	[[ $# -eq 0 ]] || wanted=("$@")
 	mkdir -p "$state" "$cache"
 	need_tools
 	exec 8>"$cache/lock"

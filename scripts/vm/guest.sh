@@ -47,19 +47,21 @@ check() {
 		SANDLOOP_LIMITS_DEFAULTS_COMPILE_TIME=5m "$source/bin/worker" check
 }
 
-# run_tests BINARY PACKAGE... runs a test binary where `go test` would.
+# run_tests PACKAGE BINARY runs a test binary where `go test` would.
 run_tests() {
-	cd "$source/$2" && "$payload/tests/$1" -test.v -test.timeout "$TEST_TIMEOUT" -test.run "$TEST_RUN"
+	cd "$source/$1" && "$payload/tests/$2" -test.v -test.timeout "$TEST_TIMEOUT" -test.run "$TEST_RUN"
 }
 
 # test_everything runs what the payload holds.
 test_everything() {
-	local binary package
+	local package binary
 	step 'limits of a container, asked and read back' limits
-	step 'worker check' check
-	while read -r binary package; do
-		step "tests of $package" run_tests "$binary" "$package"
-	done <"$payload/packages"
+	while read -r package binary <&3; do
+		case $package in
+		check) step 'worker check' check ;;
+		*) step "tests of $package" run_tests "$package" "$binary" ;;
+		esac
+	done 3<"$payload/wanted"
 	step 'nothing is left' nothing_left
 }
 
@@ -77,7 +79,7 @@ main() {
 	set +a
 	step 'the machine' about
 	# Without tests the machine was started to take the image in.
-	if [[ -e $payload/packages ]]; then test_everything; else step 'loading the image' load_image; fi
+	if [[ -e $payload/wanted ]]; then test_everything; else step 'loading the image' load_image; fi
 	sync
 	echo "vm: finished with status $status"
 }
