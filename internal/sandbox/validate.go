@@ -49,7 +49,7 @@ func (p Program) Validate(limits Limits) error {
 		}
 	}
 	for key, value := range p.Env {
-		if key == "" || strings.ContainsAny(key, "=\x00") {
+		if key == "" || strings.ContainsAny(key, "=\x00") || !utf8.ValidString(key) {
 			refuse("env: the name %q is not a variable's name", key)
 		}
 		if err := checkString(value); err != nil {

@@ -59,6 +59,7 @@ func TestProgramsThatAreRefused(t *testing.T) {
 		"long argument":   {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: []string{strings.Repeat("a", 131072)}}, "args[0]: is 131072 bytes long"},
 		"many arguments":  {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: make([]string, 4097)}, "args: 4097 are given"},
 		"empty variable":  {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"": "x"}}, "env: the name"},
+		"no UTF-8 in name": {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"A\xff": "x"}}, "env: the name"},
 		"variable with =": {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"A=B": "x"}}, "env: the name"},
 		"NUL in variable": {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"A": "\x00"}}, "env.A: holds a NUL byte"},
 		"not UTF-8":       {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: []string{"\xff"}}, "args[0]: is not UTF-8"},
