@@ -50,19 +50,19 @@ func TestProgramsThatAreRefused(t *testing.T) {
 		program sandbox.Program
 		want    string
 	}{
-		"no language":     {sandbox.Program{Source: sandbox.Bytes("x")}, "language: is empty"},
-		"nothing to run":  {sandbox.Program{Language: "x"}, "source: is empty and there are no files"},
-		"too many files":  {sandbox.Program{Language: "x", Files: files("a", "b", "c")}, "files: 3 are given: want at most 2"},
-		"a file twice":    {sandbox.Program{Language: "x", Files: files("a", "a")}, `files[1].path: "a" is given twice`},
-		"too many bytes":  {sandbox.Program{Language: "x", Source: sandbox.Bytes("1234"), Stdin: sandbox.Bytes("1234"), Files: files("a")}, "are 11 bytes: want at most 10"},
-		"NUL in argument": {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: []string{"a", "b\x00"}}, "args[1]: holds a NUL byte"},
-		"long argument":   {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: []string{strings.Repeat("a", 131072)}}, "args[0]: is 131072 bytes long"},
-		"many arguments":  {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: make([]string, 4097)}, "args: 4097 are given"},
-		"empty variable":  {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"": "x"}}, "env: the name"},
+		"no language":      {sandbox.Program{Source: sandbox.Bytes("x")}, "language: is empty"},
+		"nothing to run":   {sandbox.Program{Language: "x"}, "source: is empty and there are no files"},
+		"too many files":   {sandbox.Program{Language: "x", Files: files("a", "b", "c")}, "files: 3 are given: want at most 2"},
+		"a file twice":     {sandbox.Program{Language: "x", Files: files("a", "a")}, `files[1].path: "a" is given twice`},
+		"too many bytes":   {sandbox.Program{Language: "x", Source: sandbox.Bytes("1234"), Stdin: sandbox.Bytes("1234"), Files: files("a")}, "are 11 bytes: want at most 10"},
+		"NUL in argument":  {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: []string{"a", "b\x00"}}, "args[1]: holds a NUL byte"},
+		"long argument":    {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: []string{strings.Repeat("a", 131072)}}, "args[0]: is 131072 bytes long"},
+		"many arguments":   {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: make([]string, 4097)}, "args: 4097 are given"},
+		"empty variable":   {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"": "x"}}, "env: the name"},
 		"no UTF-8 in name": {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"A\xff": "x"}}, "env: the name"},
-		"variable with =": {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"A=B": "x"}}, "env: the name"},
-		"NUL in variable": {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"A": "\x00"}}, "env.A: holds a NUL byte"},
-		"not UTF-8":       {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: []string{"\xff"}}, "args[0]: is not UTF-8"},
+		"variable with =":  {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"A=B": "x"}}, "env: the name"},
+		"NUL in variable":  {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Env: map[string]string{"A": "\x00"}}, "env.A: holds a NUL byte"},
+		"not UTF-8":        {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: []string{"\xff"}}, "args[0]: is not UTF-8"},
 		"args and variables": {sandbox.Program{
 			Language: "x", Source: sandbox.Bytes("x"), // 8*131072 + 1 + 10 + 2
 			Args: slices.Repeat([]string{strings.Repeat("a", 131071)}, 8), Env: map[string]string{"A": "1234567890"},
