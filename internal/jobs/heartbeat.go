@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -86,6 +87,8 @@ func (w *Worker) heartbeat(ctx context.Context, info WorkerInfo) {
 func (w *Worker) beat(ctx context.Context, info WorkerInfo) error {
 	attempts := w.snapshot()
 	info.Running = len(attempts)
+	// One that begins only now would look as if somebody else owned its job.
+	attempts = slices.DeleteFunc(attempts, func(a *attempt) bool { return !a.begun.Load() })
 	value, err := json.Marshal(info)
 	if err != nil {
 		return err
@@ -114,7 +117,7 @@ func (w *Worker) beat(ctx context.Context, info WorkerInfo) error {
 // was frozen or cut off.
 func (w *Worker) inspect(a *attempt, fields []any) {
 	switch {
-	case !a.begun.Load() || len(fields) != 2:
+	case len(fields) != 2:
 	case fields[0] != a.token:
 		a.cancel(ErrLost)
 	case fields[1] != nil:
