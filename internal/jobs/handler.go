@@ -83,8 +83,9 @@ func (w *Worker) load(ctx context.Context, id, body string) (job Job, err error)
 	return job, nil
 }
 
-// decline ends a task that is not to be run. One whose owner seems dead is looked at again
-// later, when the owner is back or the job was recovered from it.
+// decline ends a task that is not to be run now. One that somebody owns is looked at again
+// later: asynq has taken the task from its owner, who could not have it tried again after a
+// failure, or the owner is dead and the job will have been recovered.
 func (w *Worker) decline(ctx context.Context, r ref, b beginning) error {
 	if b.verdict != "owned" {
 		w.log.DebugContext(ctx, "task dropped", "job", r, "reason", b.verdict)
@@ -96,8 +97,8 @@ func (w *Worker) decline(ctx context.Context, r ref, b beginning) error {
 	}
 	alive, err := w.store.alive(ctx, b.owner)
 	if err == nil && alive[b.owner] {
-		w.log.InfoContext(ctx, "task dropped", "job", r, "reason", "it runs elsewhere", "owner", b.owner)
-		return nil
+		w.log.DebugContext(ctx, "task put off", "job", r, "reason", "it runs elsewhere", "owner", b.owner)
+		return fmt.Errorf("job %s is run by worker %s: %w", r, b.owner, errNotNow)
 	}
 	if err == nil { // an unregistered worker is looked at by every other one
 		err = w.store.rdb.SAdd(ctx, w.store.keys.workers(), b.owner).Err()
@@ -125,8 +126,7 @@ func (w *Worker) settle(ctx context.Context, queue Queue, a *attempt, result san
 	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(cause, ErrLost):
-		w.drop(a)
-		return nil
+		return w.drop(a)
 	case problem == nil:
 	case errors.Is(cause, sandbox.ErrCanceled):
 		result = ourResult(sandbox.OutcomeCanceled, "the job was canceled; what it did is not known: "+problem.Error())
@@ -145,8 +145,7 @@ func (w *Worker) settle(ctx context.Context, queue Queue, a *attempt, result san
 	case err != nil:
 		return err
 	case !stored:
-		w.drop(a)
-		return nil
+		return w.drop(a)
 	}
 	w.counters.Finished.Add(1)
 	if a.job.Follow {
@@ -157,15 +156,19 @@ func (w *Worker) settle(ctx context.Context, queue Queue, a *attempt, result san
 	return nil
 }
 
-func (w *Worker) drop(a *attempt) {
+// drop ends an attempt that does not own its job. The task is looked at once more, because
+// there may be no other: Redis forgets what it was told last when a replica takes over.
+func (w *Worker) drop(a *attempt) error {
 	w.counters.Dropped.Add(1)
 	w.log.Warn("result dropped, another attempt owns the job", "job", a.ref.ID, "attempt", a.number)
+	return fmt.Errorf("attempt %d of job %s does not own it: %w", a.number, a.ref, errNotNow)
 }
 
 // requeue gives a job of a stopping worker to the others at once.
 func (w *Worker) requeue(ctx context.Context, queue Queue, a *attempt) error {
-	return w.insist(ctx, func(ctx context.Context) error {
-		reply, err := w.release(ctx, a, releaseShutdown, workerShutdown)
+	var reply []string
+	err := w.insist(ctx, func(ctx context.Context) (err error) {
+		reply, err = w.release(ctx, a, releaseShutdown, workerShutdown)
 		if err != nil || reply[0] != "queued" {
 			return err
 		}
@@ -178,6 +181,10 @@ func (w *Worker) requeue(ctx context.Context, queue Queue, a *attempt) error {
 		w.log.InfoContext(ctx, "job requeued", "job", a.ref.ID, "attempt", a.number)
 		return nil
 	})
+	if err == nil && reply[0] == "lost" {
+		return w.drop(a)
+	}
+	return err
 }
 
 // fail records that our machinery failed. The error it returns makes asynq try again
@@ -196,7 +203,7 @@ func (w *Worker) fail(ctx context.Context, queue Queue, a *attempt, problem erro
 	case reply[0] == "queued":
 		return problem
 	case reply[0] == "lost":
-		w.drop(a)
+		return w.drop(a)
 	case sandbox.Outcome(reply[1]) == sandbox.OutcomeInfraError:
 		w.bury(ctx, queue, a.ref.ID)
 	}
