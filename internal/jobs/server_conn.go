@@ -63,10 +63,12 @@ func (c *serverConn) eval(ctx context.Context, keys []string, script func() *red
 // dequeue returns the reply that holds a task, after handing its slot over, or redis.Nil
 // when none came for the time of a safety poll.
 func (c *serverConn) dequeue(ctx context.Context, script func() *redis.Cmd) *redis.Cmd {
-	expiry := time.NewTimer(safetyPoll*3/4 + rand.N(safetyPoll/2)) //nolint:gosec // spreads load, hides nothing
+	// Closed, because a timer tells only the first who looks.
+	expired := make(chan struct{})
+	expiry := time.AfterFunc(safetyPoll*3/4+rand.N(safetyPoll/2), func() { close(expired) }) //nolint:gosec // spreads load, hides nothing
 	defer expiry.Stop()
 	for {
-		held, ok := c.slots.acquire(c.queue, c.stop, expiry.C)
+		held, ok := c.slots.acquire(c.queue, c.stop, expired)
 		if !ok {
 			return nothing(ctx)
 		}
@@ -90,7 +92,7 @@ func (c *serverConn) dequeue(ctx context.Context, script func() *redis.Cmd) *red
 		}
 		select {
 		case <-wake:
-		case <-expiry.C:
+		case <-expired:
 			return nothing(ctx)
 		case <-c.stop:
 			return nothing(ctx)

@@ -1,9 +1,6 @@
 package jobs
 
-import (
-	"sync"
-	"time"
-)
+import "sync"
 
 // slot is the right to run one job.
 type slot struct {
@@ -31,8 +28,8 @@ func newSlots(shared, interactive int, weights map[Queue]int) *slots {
 	}
 }
 
-// acquire waits for a slot until stop is closed or expiry fires; it reports false then.
-func (s *slots) acquire(queue Queue, stop <-chan struct{}, expiry <-chan time.Time) (slot, bool) {
+// acquire waits for a slot until stop or expired is closed; it reports false then.
+func (s *slots) acquire(queue Queue, stop, expired <-chan struct{}) (slot, bool) {
 	granted, got := s.tryOrWait(queue)
 	if got != nil {
 		return *got, true
@@ -41,7 +38,7 @@ func (s *slots) acquire(queue Queue, stop <-chan struct{}, expiry <-chan time.Ti
 	case taken := <-granted:
 		return taken, true
 	case <-stop:
-	case <-expiry:
+	case <-expired:
 	}
 	if s.leave(queue, granted) {
 		return slot{}, false

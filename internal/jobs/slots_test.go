@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -74,7 +73,7 @@ func TestAcquireGivesUp(t *testing.T) {
 	close(stop)
 	_, ok = s.acquire(Default, stop, nil)
 	require.False(t, ok)
-	_, ok = s.acquire(Default, nil, time.After(0))
+	_, ok = s.acquire(Default, nil, stop)
 	require.False(t, ok)
 	s.release(held)
 	require.Equal(t, 1, s.shared, "who gave up is granted nothing")
