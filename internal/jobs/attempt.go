@@ -28,6 +28,19 @@ func (w *Worker) register(a *attempt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.attempts[a.token] = a
+	if w.ending {
+		a.cancel(ErrShutdown)
+	}
+}
+
+// endAttempts ends what is under way, and what a task that was taken before starts yet.
+func (w *Worker) endAttempts() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ending = true
+	for _, a := range w.attempts {
+		a.cancel(ErrShutdown)
+	}
 }
 
 func (w *Worker) unregister(a *attempt) {

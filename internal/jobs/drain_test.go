@@ -92,3 +92,27 @@ func TestWorkerThatIsStoppedAtOnceReturns(t *testing.T) {
 		b.start(echoRunner{}).stop(t)
 	})
 }
+
+// With a short grace a task may reach its handler only when all others have been told to end.
+func TestAttemptThatStartsAsTheWorkerEndsIsEnded(t *testing.T) {
+	t.Parallel()
+	b := setupMini(t)
+	w, err := NewWorker(WorkerOptions{Redis: b.rdb, Runner: echoRunner{}})
+	require.NoError(t, err)
+	held, ok := w.slots.acquire(Default, nil, nil)
+	require.True(t, ok)
+	enter := func() context.Context {
+		ctx, cancel := context.WithCancelCause(b.ctx)
+		t.Cleanup(func() { cancel(nil) })
+		w.register(&attempt{token: newToken(), cancel: cancel})
+		return ctx
+	}
+	early, drained := enter(), make(chan error, 1)
+	go func() { drained <- w.drain(nil) }()
+	receive(t, early.Done())
+	late := enter()
+	w.slots.release(held)
+	require.NoError(t, receive(t, drained))
+	require.Equal(t, ErrShutdown, context.Cause(late))
+	require.Equal(t, ErrShutdown, context.Cause(early))
+}

@@ -120,9 +120,7 @@ func (w *Worker) drain(servers []*asynq.Server) error {
 	var err error
 	idle := w.slots.whenIdle()
 	if !waitFor(idle, w.options.Grace) {
-		for _, a := range w.snapshot() {
-			a.cancel(ErrShutdown)
-		}
+		w.endAttempts()
 		if !waitFor(idle, killGrace) {
 			err = fmt.Errorf("stop worker %s: %d runs did not end within %s", w.id, len(w.snapshot()), killGrace)
 		}

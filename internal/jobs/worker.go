@@ -90,6 +90,7 @@ type Worker struct {
 
 	mu       sync.Mutex
 	attempts map[string]*attempt // by token
+	ending   bool                // no attempt may go on
 	// unclaimed are members of the running set that nothing here runs, as of the last look.
 	unclaimed map[string]bool
 }
