@@ -1,6 +1,11 @@
 package main
 
 import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +26,15 @@ func TestEverythingThatKeepsAWorkerFromStartingIsToldAtOnce(t *testing.T) {
 	} {
 		require.Contains(t, said, want)
 	}
+}
+
+func TestAStopDuringTheStartIsNoFailure(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "sandloop.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(nowhere), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, run(ctx, []string{"--config", file}, strings.NewReader(""), io.Discard, io.Discard))
 }
 
 func TestABadConfigurationIsToldWhole(t *testing.T) {

@@ -22,24 +22,24 @@ func (a *app) serve(ctx context.Context, c config.Config) (err error) {
 	log.Info("configuration", "config", c)
 	p, err := prepare(ctx, c, log)
 	if err != nil {
-		return err
+		return unlessStopped(ctx, err, log)
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
 
 	id := jobs.NewWorkerID()
 	installation, err := jobs.EnsureInstallation(ctx, p.queue, c.Redis.Prefix, p.queue.installation())
 	if err != nil {
-		return &startError{[]error{err}}
+		return unlessStopped(ctx, &startError{[]error{err}}, log)
 	}
 	options := p.options
 	options.Worker, options.Installation, options.Log = id, installation, log.With("worker", id)
 	runner, err := docker.New(ctx, p.daemon.client, options)
 	if err != nil {
-		return &startError{[]error{err}}
+		return unlessStopped(ctx, &startError{[]error{err}}, log)
 	}
 	defer func() { err = errors.Join(err, closeRunner(ctx, runner)) }()
 	if err := runner.Warm(ctx); err != nil {
-		return &startError{[]error{fmt.Errorf("start a container: %w", err)}}
+		return unlessStopped(ctx, &startError{[]error{fmt.Errorf("start a container: %w", err)}}, log)
 	}
 	worker, err := p.newWorker(c, runner, installation, id, log)
 	if err != nil {
@@ -48,6 +48,16 @@ func (a *app) serve(ctx context.Context, c config.Config) (err error) {
 	err = worker.Run(ctx)
 	logEnd(log, worker, runner)
 	return err
+}
+
+// unlessStopped makes it no failure that a worker was stopped before it was up. What did not
+// work is only logged then, for most of it is the stop's own doing.
+func unlessStopped(ctx context.Context, err error, log *slog.Logger) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	log.Warn("worker stopped before it was up", "cause", context.Cause(ctx), "error", err)
+	return nil
 }
 
 // parts are what a worker is made from, each of them checked.
