@@ -84,9 +84,22 @@ func requireNothingLeft(t testing.TB, id string) {
 	require.NotEmpty(t, id)
 	var left string
 	require.Eventually(t, func() bool {
-		left = docker(t, "ps", "--all", "--format", "{{.Names}} {{.Status}}", "--filter", "label="+labels.Installation+"="+id)
+		left = containers(t, id)
 		return left == ""
 	}, 15*time.Second, 200*time.Millisecond, "containers are left: %s", &left)
+}
+
+// containers describes what there is of an installation. Docker 20.10 can go on listing a
+// container that is gone, which inspect then does not find.
+func containers(t testing.TB, id string) (found string) {
+	t.Helper()
+	for _, container := range strings.Fields(docker(t, "ps", "--all", "--quiet", "--filter", "label="+labels.Installation+"="+id)) {
+		out, err := exec.CommandContext(context.Background(), "docker", "inspect", "--format", "{{.Name}} {{.State.Status}}", container).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "No such") {
+			found += string(out)
+		}
+	}
+	return found
 }
 
 // removeVolumes removes the volume with sandbox-init, which is kept for the next worker of an

@@ -32,6 +32,9 @@ func (r *Reaper) judge(c container.Summary, now time.Time) (verdict fate, why st
 	if c.Labels[labels.Installation] != r.options.Installation {
 		return keep, ""
 	}
+	if c.State == container.StateRemoving { // some daemons list such a container for ever
+		return keep, ""
+	}
 	if role := c.Labels[labels.Role]; role != labels.RoleSandbox && role != labels.RoleInitVolume {
 		return unreadable, fmt.Sprintf("its role is %q", role)
 	}

@@ -50,6 +50,8 @@ func TestTheLabelsOfAContainerDecide(t *testing.T) {
 			got, why := r.judge(container.Summary{Labels: set, Created: now.Add(-test.age).Unix()}, now)
 			require.Equal(t, test.want, got)
 			require.Equal(t, test.want == unreadable, why != "")
+			got, _ = r.judge(container.Summary{Labels: set, Created: now.Add(-test.age).Unix(), State: container.StateRemoving}, now)
+			require.Equal(t, keep, got, "what is being removed needs nobody else")
 		})
 	}
 }

@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"fmt"
+	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,8 +34,8 @@ var builtInit = sync.OnceValues(func() (string, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build sandbox-init: %w\n%s", err, out)
 	}
-	// A rename leaves containers that run the old binary alone.
-	path := filepath.Join(dir, "sandbox-init")
+	// A rename leaves containers that run the old binary alone; another checkout has another path.
+	path := filepath.Join(dir, fmt.Sprintf("sandbox-init-%x", crc32.ChecksumIEEE([]byte(root))))
 	return path, os.Rename(built, path)
 })
 

@@ -67,12 +67,16 @@ stop_worker() {
 # check_docker counts as a result that the demo leaves nothing: every container and volume carries
 # the id of the installation that made it.
 check_docker() {
-	local containers volumes same=no
+	local container containers volumes same=no
 	[[ -n $installation ]] || { echo "demo: the installation has no id" >&2; exit 1; }
 	volumes=$(docker volume ls --quiet --filter "label=dev.sandloop.installation=$installation")
 	# The volume with sandbox-init is kept for the next worker, which the demo does not have.
 	[[ -z $volumes ]] || xargs docker volume rm <<<"$volumes" >/dev/null || true
-	containers=$(docker ps --all --quiet --filter "label=dev.sandloop.installation=$installation")
+	containers=
+	for container in $(docker ps --all --quiet --filter "label=dev.sandloop.installation=$installation"); do
+		# Docker 20.10 can go on listing one that is gone.
+		if docker inspect "$container" >/dev/null 2>&1; then containers+=" $container"; fi
+	done
 	[[ -n $containers ]] || same=yes
 	printf '\nContainers left in Docker after the worker has stopped: %s\n' "$(wc -w <<<"$containers")"
 	count "$same"

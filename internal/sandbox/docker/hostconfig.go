@@ -123,7 +123,7 @@ func containerResources(r resources, openFiles int64) container.Resources {
 	oomKill := false
 	limits.OomKillDisable = &oomKill // a job at its limit must end and not hang
 	limits.Ulimits = []*units.Ulimit{
-		// A core dump may go to a handler that runs on the host.
+		// Core dumps fill the disk. A handler that the host's core_pattern pipes them to is run all the same.
 		{Name: "core", Soft: 0, Hard: 0},
 		// Taking the kernel's table of open files.
 		{Name: "nofile", Soft: openFiles, Hard: openFiles},

@@ -127,16 +127,21 @@ func (r *Runner) Close(ctx context.Context) error {
 	r.closed = true
 	r.mu.Unlock()
 	r.stopPool()
-	var errs []error
-	for _, b := range r.pool.close() {
-		errs = append(errs, r.remove(ctx, b))
+	boxes := r.pool.close()
+	removed := make(chan error, len(boxes))
+	for _, b := range boxes {
+		r.background.Go(func() { removed <- r.remove(ctx, b) })
 	}
 	done := make(chan struct{})
 	go func() { r.background.Wait(); close(done) }()
+	var errs []error
 	select {
 	case <-done:
 	case <-ctx.Done():
 		errs = append(errs, fmt.Errorf("wait for containers to be removed: %w", context.Cause(ctx)))
+	}
+	for len(removed) > 0 {
+		errs = append(errs, <-removed)
 	}
 	return errors.Join(errs...)
 }
