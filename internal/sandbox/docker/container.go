@@ -46,7 +46,7 @@ func (b *box) alive() bool {
 // start makes a container of the shape and waits until its sandbox-init is ready. What a
 // failure leaves behind is removed.
 func (r *Runner) start(ctx context.Context, spec ContainerSpec, s shape) (*box, error) {
-	spec.Deadline = r.options.WarmAge + r.options.longestJob()
+	spec.Deadline = r.lifetime()
 	spec.Expires = time.Now().Add(spec.Deadline + 2*readyTimeout)
 	id, err := r.create(ctx, spec)
 	if err != nil {
@@ -59,6 +59,9 @@ func (r *Runner) start(ctx context.Context, spec ContainerSpec, s shape) (*box, 
 	}
 	return b, nil
 }
+
+// lifetime is how long a container's sandbox-init goes on before it ends by itself.
+func (r *Runner) lifetime() time.Duration { return r.options.WarmAge + r.options.longestJob() }
 
 // create creates a container. The request is not canceled with ctx, because the daemon would
 // then create the container all the same and nobody would know its id.

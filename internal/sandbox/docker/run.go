@@ -20,6 +20,11 @@ const refillDelay = 100 * time.Millisecond
 // sandbox.ErrCanceled; its container is then gone and the program can run again. An
 // absent image wraps ErrImageAbsent.
 func (r *Runner) Run(ctx context.Context, p sandbox.Program) (sandbox.Result, error) {
+	return r.execute(ctx, p, nil)
+}
+
+// execute runs a program once, or on the tests of a series if that is not nil.
+func (r *Runner) execute(ctx context.Context, p sandbox.Program, tests *series) (sandbox.Result, error) {
 	begun := time.Now()
 	if err := r.enter(); err != nil {
 		return sandbox.Result{}, err
@@ -32,7 +37,10 @@ func (r *Runner) Run(ctx context.Context, p sandbox.Program) (sandbox.Result, er
 	if p.Network && !r.options.AllowNetwork {
 		return rejected(errors.New("network: this installation gives programs no network")), nil
 	}
-	result, err := r.runPrepared(ctx, p, prepared, begun)
+	result, err := r.runPrepared(ctx, p, prepared, tests, begun)
+	for tests != nil && (errors.Is(err, errUnclean) || (err == nil && !tests.conclude(&result))) {
+		result, err = r.runPrepared(ctx, p, prepared, tests, begun)
+	}
 	switch {
 	case err == nil:
 		return result, nil
@@ -45,7 +53,10 @@ func (r *Runner) Run(ctx context.Context, p sandbox.Program) (sandbox.Result, er
 	}
 }
 
-func (r *Runner) runPrepared(ctx context.Context, p sandbox.Program, prepared sandbox.Prepared, begun time.Time) (sandbox.Result, error) {
+// runPrepared runs a program in one container.
+func (r *Runner) runPrepared(
+	ctx context.Context, p sandbox.Program, prepared sandbox.Prepared, tests *series, begun time.Time,
+) (sandbox.Result, error) {
 	found, err := r.images.resolve(ctx, prepared.Language.Image)
 	if err != nil {
 		return sandbox.Result{}, err
@@ -54,6 +65,10 @@ func (r *Runner) runPrepared(ctx context.Context, p sandbox.Program, prepared sa
 	j, err := newJob(p, prepared, s)
 	if err != nil {
 		return rejected(err), nil
+	}
+	if tests != nil {
+		tests.begin(p, prepared, r.options.Maxima)
+		j.forTests(tests)
 	}
 	// Starting a container takes as much of a processor as many a whole job. So the next one waits
 	// until this job has ended or proves to be a long one.

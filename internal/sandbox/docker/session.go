@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
@@ -18,6 +19,11 @@ type session struct {
 	job     job
 	release <-chan struct{} // closed when the input may go
 	started func()          // called once, when user code is about to start
+	// expect is called with how long a test may take, and with 0 while none runs.
+	expect func(time.Duration)
+	// expires is when the container has no time for a further test.
+	expires time.Time
+	tests   chan *testCase // on their way to send; nil ends them
 
 	report report
 	file   *sandbox.File // being received
@@ -30,6 +36,8 @@ type job struct {
 	files    []sandbox.File
 	stdin    []byte
 	onOutput func(sandbox.Output)
+	// tests, if not nil, has what runs after the steps of the spec.
+	tests *series
 }
 
 // empty tells whether nothing follows the spec.
@@ -49,6 +57,8 @@ type report struct {
 	files []sandbox.File
 	end   *wire.End
 	fault string
+	// unclean tells that the test that was sent last did not begin.
+	unclean bool
 }
 
 // stepOutput is what came from one step.
@@ -64,7 +74,7 @@ type stepOutput struct {
 // that user code did made it look so.
 var errProtocol = errors.New("protocol broken")
 
-// send writes the spec and, when that is released, all input. Without input the spec waits.
+// send writes the spec and, when that is released, all input, and then tests. Without input the spec waits.
 // It ends when the connection is closed.
 func (s *session) send() error {
 	if s.job.empty() {
@@ -79,7 +89,25 @@ func (s *session) send() error {
 			return err
 		}
 	}
-	return s.sendBytes(s.job.stdin)
+	if err := s.sendBytes(s.job.stdin); err != nil || s.tests == nil {
+		return err
+	}
+	for test := range s.tests {
+		if err := s.sendTest(test); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) sendTest(test *testCase) error {
+	if test == nil {
+		return s.w.Write(wire.TypeFinish)
+	}
+	if err := s.w.WriteJSON(wire.TypeTest, wire.Test{Step: test.step, StdinSize: int64(len(test.stdin))}); err != nil {
+		return err
+	}
+	return s.sendBytes(test.stdin)
 }
 
 func (s *session) sendBytes(data []byte) error {
@@ -96,6 +124,9 @@ func (s *session) sendBytes(data []byte) error {
 // receive reads frames until the end, a fault or an error of the stream, which is io.ErrUnexpectedEOF
 // when it just stops. s.report holds what came, whatever is returned.
 func (s *session) receive() error {
+	if s.tests != nil {
+		defer close(s.tests)
+	}
 	for s.report.end == nil && s.report.fault == "" {
 		kind, payload, err := s.r.Read()
 		if errors.Is(err, io.EOF) {
@@ -118,13 +149,19 @@ func (s *session) frame(kind wire.Type, payload []byte) error {
 		if err := json.Unmarshal(payload, &fault); err != nil {
 			return fmt.Errorf("%w: %w", errProtocol, err)
 		}
-		s.report.fault = cmp.Or(fault.Message, "no reason given")
+		s.report.fault, s.report.unclean = cmp.Or(fault.Message, "no reason given"), fault.Unclean
 		return nil
 	case kind == wire.TypeStart && s.report.start == nil:
 		s.report.start = new(wire.Start)
 		s.report.steps = []stepOutput{{name: s.stepName(0)}}
 		s.started()
-		return decode(payload, s.report.start)
+		if err := decode(payload, s.report.start); err != nil {
+			return err
+		}
+		if s.job.tests != nil && len(s.job.spec.Steps) == 0 {
+			s.nextTest()
+		}
+		return nil
 	case s.report.start == nil:
 		return fmt.Errorf("%w: before the start", errProtocol)
 	case s.file != nil && kind != wire.TypeData:
@@ -185,7 +222,51 @@ func (s *session) step(payload []byte) error {
 	}
 	s.report.steps[current].report = new(wire.StepReport)
 	s.report.steps = append(s.report.steps, stepOutput{name: s.stepName(current + 1)})
-	return decode(payload, s.report.steps[current].report)
+	report := s.report.steps[current].report
+	if err := decode(payload, report); err != nil || s.job.tests == nil {
+		return err
+	}
+	switch tests := s.job.tests; {
+	case tests.running && report.Cause == wire.CauseCanceled:
+	case tests.running:
+		s.testDone()
+		s.nextTest()
+	case current == len(s.job.spec.Steps)-1 && !report.Failed():
+		s.nextTest()
+	}
+	return nil
+}
+
+// testDone takes the last step out of the report, where only those of the spec pile up, and
+// gives the series what became of it.
+func (s *session) testDone() {
+	last := len(s.report.steps) - 2
+	done := report{start: s.report.start, steps: s.report.steps[last : last+1]}
+	s.job.tests.done(resultOf(done, s.job.tests.pending.limits))
+	s.report.steps = append(s.report.steps[:last:last], stepOutput{})
+	s.job.spec.Steps = s.job.spec.Steps[:last:last]
+}
+
+// nextTest has the next test of the series sent, if there is one and the container has time for it.
+func (s *session) nextTest() {
+	s.expect(0)
+	tests := s.job.tests
+	test := tests.take()
+	if test != nil && tests.ran > 0 && time.Now().Add(test.limits.WallTime+reportMargin).After(s.expires) {
+		test, tests.spent = nil, true
+	}
+	if test == nil {
+		s.expect(reportMargin)
+	} else {
+		tests.running = true
+		s.job.spec.Steps = append(s.job.spec.Steps, test.step)
+		s.report.steps[len(s.report.steps)-1].name = test.step.Name
+		s.expect(test.limits.WallTime + reportMargin)
+	}
+	select {
+	case s.tests <- test:
+	default: // still busy with one, which nobody but a forger answers
+	}
 }
 
 func (s *session) stepName(i int) string {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
@@ -20,7 +21,7 @@ const (
 // newJob makes the spec of a prepared program. The error is the job's own: its input
 // can never be put into the workspace under its limits.
 func newJob(p sandbox.Program, prepared sandbox.Prepared, s shape) (job, error) {
-	if err := checkInput(p, prepared); err != nil {
+	if err := checkInput(p, prepared, 1); err != nil {
 		return job{}, err
 	}
 	key := make([]byte, 32)
@@ -44,6 +45,13 @@ func newJob(p sandbox.Program, prepared sandbox.Prepared, s shape) (job, error) 
 	return job{spec: spec, files: prepared.Files, stdin: p.Stdin, onOutput: p.OnOutput}, nil
 }
 
+// forTests makes the run step one that is sent for each test of a series.
+func (j *job) forTests(tests *series) {
+	j.tests, j.spec.Tests = tests, true
+	j.spec.Steps = slices.Clip(j.spec.Steps[:len(j.spec.Steps)-1])
+}
+
+// steps are those of a program; the last is the run step.
 func steps(prepared sandbox.Prepared) []wire.Step {
 	limits, plan := prepared.Limits, prepared.Plan
 	step := wire.Step{Env: plan.Env, Output: limits.Output, OutputKill: limits.OutputKill}
@@ -60,8 +68,9 @@ func steps(prepared sandbox.Prepared) []wire.Step {
 }
 
 // checkInput finds out what sandbox-init would find out too late: input that exceeds the
-// workspace or the memory that it is charged to, and a file where another needs a directory.
-func checkInput(p sandbox.Program, prepared sandbox.Prepared) error {
+// workspace or the memory that it is charged to, and a file where another needs a directory. Memory holds
+// so many copies of the files.
+func checkInput(p sandbox.Program, prepared sandbox.Prepared, copies int64) error {
 	blocks, isFile := int64(0), map[string]bool{}
 	for _, file := range prepared.Files {
 		blocks += (int64(len(file.Data)) + pageSize - 1) / pageSize * pageSize
@@ -70,7 +79,7 @@ func checkInput(p sandbox.Program, prepared sandbox.Prepared) error {
 	if blocks > prepared.Limits.Workspace {
 		return fmt.Errorf("files: %d bytes are needed for them: the workspace has %d (limits.workspace_bytes)", blocks, prepared.Limits.Workspace)
 	}
-	if need := blocks + int64(len(p.Stdin)) + initMemory; need > prepared.Limits.Memory {
+	if need := copies*blocks + int64(len(p.Stdin)) + initMemory; need > prepared.Limits.Memory {
 		return fmt.Errorf("files: with them and stdin %d bytes of memory are used before the program starts: the limit is %d (limits.memory_bytes)",
 			need, prepared.Limits.Memory)
 	}

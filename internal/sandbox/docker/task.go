@@ -45,6 +45,9 @@ func (t *task) run(ctx context.Context) (sandbox.Result, error) {
 	}()
 	t.rename(ctx)
 	received, err := t.converse(ctx)
+	if tests := t.job.tests; tests != nil && tests.running {
+		t.limits = tests.pending.limits
+	}
 	if err == nil {
 		ended = true
 		if received.fault != "" {
@@ -65,6 +68,14 @@ func (t *task) converse(ctx context.Context) (report, error) {
 		t.started = time.Now()
 		deadline.Reset(stepTime(t.job.spec.Steps) + reportMargin)
 	}}
+	if t.job.tests != nil {
+		s.tests, s.expires = make(chan *testCase, 1), b.created.Add(t.runner.lifetime())
+		s.expect = func(d time.Duration) {
+			if deadline.Stop(); d > 0 {
+				deadline.Reset(d)
+			}
+		}
+	}
 	sent := make(chan struct{})
 	go func() { defer close(sent); _ = s.send() }() // what goes wrong shows in what is received
 	canceling := make(chan struct{})
@@ -99,6 +110,12 @@ func (t *task) faulted(ctx context.Context, received report) (sandbox.Result, er
 	switch {
 	case errors.Is(context.Cause(ctx), sandbox.ErrCanceled): // the cancel came while input was due
 		return brokenResult(received, t.limits, canceledVerdict), nil
+	case received.unclean && t.job.tests != nil && t.job.tests.ran > 0:
+		return sandbox.Result{}, errUnclean
+	case received.unclean && received.steps[0].report != nil:
+		return t.uncleanCompile(received), nil
+	case received.unclean:
+		return sandbox.Result{}, fmt.Errorf("sandbox-init in container %.12s: %s", t.box.id, received.fault)
 	case received.start == nil && t.warm:
 		// Perhaps a runtime that takes an update and does not follow it; a cold container will tell.
 		t.runner.options.Log.Warn("warm container could not take the job", "container", t.box.id, "fault", received.fault)
@@ -108,6 +125,14 @@ func (t *task) faulted(ctx context.Context, received report) (sandbox.Result, er
 	default: // user code ran, and may have brought it about
 		return brokenResult(received, t.limits, sandboxLost("sandbox-init gave up: "+received.fault)), nil
 	}
+}
+
+// uncleanCompile is the result of a program whose compile step left what no test can start from.
+func (t *task) uncleanCompile(received report) sandbox.Result {
+	t.job.tests.running = false
+	result := partialResult(received, t.limits)
+	result.Outcome, result.ExitCode, result.Message = sandbox.OutcomeCompileError, exitKilled, "compile: "+received.fault
+	return result
 }
 
 // canceledVerdict is for a job whose report did not come in time after it was canceled.

@@ -11,15 +11,15 @@ import (
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
 )
 
-// dataReader is the bytes of the TypeData frames that follow a spec.
+// dataReader is the bytes of the TypeData frames that follow a spec or a test.
 type dataReader struct {
-	frames *wire.Reader
-	rest   []byte // of the last frame
-	due    int64  // bytes that were announced and have not come yet
+	next func() (wire.Type, []byte, error)
+	rest []byte // of the last frame
+	due  int64  // bytes that were announced and have not come yet
 }
 
 func newDataReader(frames *wire.Reader, spec wire.Spec) *dataReader {
-	d := &dataReader{frames: frames, due: spec.StdinSize}
+	d := &dataReader{next: frames.Read, due: spec.StdinSize}
 	for _, file := range spec.Files {
 		d.due += max(0, file.Size)
 	}
@@ -40,7 +40,7 @@ func (d *dataReader) discard() {
 // Read returns io.ErrUnexpectedEOF when the frames end or another kind comes.
 func (d *dataReader) Read(p []byte) (int, error) {
 	for len(d.rest) == 0 {
-		kind, payload, err := d.frames.Read()
+		kind, payload, err := d.next()
 		if errors.Is(err, io.EOF) {
 			return 0, io.ErrUnexpectedEOF
 		}

@@ -30,13 +30,15 @@ func startReaper(mainPID int, held *reserve) *reaper {
 	return r
 }
 
+// waitAll is __WALL: also children that were cloned without SIGCHLD.
+const waitAll = 0x40000000
+
 func (r *reaper) run(mainPID int, held *reserve) {
 	defer close(r.gone)
-	const all = 0x40000000 // __WALL: also children that were cloned without SIGCHLD
 	for {
 		var status syscall.WaitStatus
 		var usage syscall.Rusage
-		pid, err := syscall.Wait4(-1, &status, all, &usage)
+		pid, err := syscall.Wait4(-1, &status, waitAll, &usage)
 		if err == syscall.EINTR {
 			continue
 		}

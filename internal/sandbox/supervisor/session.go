@@ -41,7 +41,9 @@ func Run(stdin, stdout *os.File, deadline time.Duration) error {
 	}
 	s := &session{in: wire.NewReader(in), out: wire.NewWriter(out)}
 	if err := s.run(); err != nil {
-		err = errors.Join(err, s.out.WriteJSON(wire.TypeFault, wire.Fault{Message: err.Error()}))
+		var unclean *uncleanError
+		fault := wire.Fault{Message: err.Error(), Unclean: errors.As(err, &unclean)}
+		err = errors.Join(err, s.out.WriteJSON(wire.TypeFault, fault))
 		if s.data != nil {
 			s.data.discard()
 		}
@@ -54,8 +56,10 @@ func Run(stdin, stdout *os.File, deadline time.Duration) error {
 type session struct {
 	in  *wire.Reader
 	out *wire.Writer
-	// data is what follows the spec; nil before it and once a step can run.
+	// data is what follows the spec or a test; nil before it and once a step can run.
 	data *dataReader
+	// frames are those of tests, from listen; nil without tests.
+	frames chan arrival
 }
 
 func (s *session) run() error {
@@ -96,6 +100,13 @@ func (s *session) run() error {
 	if err := guardThreads(); err != nil {
 		return err
 	}
+	var clean *cleaner
+	if spec.Tests {
+		if clean, err = newCleaner(group); err != nil {
+			return err
+		}
+		s.frames = make(chan arrival)
+	}
 	in, err := s.place(spec)
 	if err != nil {
 		return err
@@ -108,7 +119,18 @@ func (s *session) run() error {
 	if err := s.out.WriteJSON(wire.TypeStart, wire.Start{Kernel: view}); err != nil {
 		return err
 	}
-	return s.steps(r, spec, in)
+	passed, err := s.steps(r, spec, in)
+	if err == nil && passed && spec.Tests {
+		err = s.tests(r, spec, clean)
+	}
+	if err != nil {
+		return err
+	}
+	refused, err := collect(workspaceDir, spec, s.out)
+	if err != nil {
+		return err
+	}
+	return s.out.WriteJSON(wire.TypeEnd, wire.End{Refused: refused})
 }
 
 // readSpec waits for the job. From here on every frame is sealed with the job's key.
@@ -130,7 +152,7 @@ func (s *session) readSpec() (spec wire.Spec, err error) {
 		return spec, fmt.Errorf("read spec: key of %d bytes: want %d", len(spec.Key), keyBytes)
 	}
 	s.out.SetKey(spec.Key)
-	if len(spec.Steps) == 0 || spec.StdinSize < 0 {
+	if (len(spec.Steps) == 0 && !spec.Tests) || spec.StdinSize < 0 {
 		return spec, fmt.Errorf("read spec: %d steps and %d bytes of stdin", len(spec.Steps), spec.StdinSize)
 	}
 	for _, step := range spec.Steps {
@@ -143,17 +165,19 @@ func (s *session) readSpec() (spec wire.Spec, err error) {
 
 const keyBytes = 32
 
+// ownMemory is what this process needs of the job's memory limit beside the job's input.
+const ownMemory = 8 << 20
+
 // place puts the job's files and stdin where its steps find them.
 func (s *session) place(spec wire.Spec) (*input, error) {
 	// What does not fit would get this process killed for the memory limit, without a word.
-	const own = 8 << 20
-	needed := spec.StdinSize + own
+	needed := spec.StdinSize + ownMemory
 	for _, file := range spec.Files {
 		needed += file.Size
 	}
 	if needed > spec.Expect.MemoryBytes {
 		return nil, fmt.Errorf("files and stdin of %d bytes do not fit into %d bytes of memory with /workspace of %d bytes",
-			needed-own, spec.Expect.MemoryBytes, spec.Expect.WorkspaceBytes)
+			needed-ownMemory, spec.Expect.MemoryBytes, spec.Expect.WorkspaceBytes)
 	}
 	if err := placeFiles(workspaceDir, spec.Files, s.data); err != nil {
 		return nil, err
@@ -169,39 +193,39 @@ func (s *session) place(spec wire.Spec) (*input, error) {
 	return in, nil
 }
 
-// listen waits for a cancel, and for the end of stdin, which means that the worker is
-// gone: then all of this ends, also in the middle of a step.
+// listen waits for a cancel, passes on what belongs to tests, and waits for the end of stdin,
+// which means that the worker is gone: then all of this ends, also in the middle of a step.
 func (s *session) listen(canceled chan<- struct{}) {
 	closed := false
 	for {
-		kind, _, err := s.in.Read()
+		kind, payload, err := s.in.Read()
 		if err != nil {
 			os.Exit(exitWorkerGone)
 		}
-		if kind == wire.TypeCancel && !closed {
+		switch {
+		case kind == wire.TypeCancel && !closed:
 			closed = true
 			close(canceled)
+		case kind != wire.TypeCancel && s.frames != nil:
+			// A worker sends no test while one runs, so that this does not keep a cancel waiting.
+			s.frames <- arrival{kind, payload}
 		}
 	}
 }
 
-// steps runs the job's steps until one fails, then sends files back and ends.
-func (s *session) steps(r *runner, spec wire.Spec, in *input) error {
+// steps runs the job's steps until one fails, and tells whether none did.
+func (s *session) steps(r *runner, spec wire.Spec, in *input) (passed bool, err error) {
 	for _, step := range spec.Steps {
 		report, err := r.run(step, in)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if err := s.out.WriteJSON(wire.TypeStep, report); err != nil {
-			return err
+			return false, err
 		}
-		if report.Cause != "" || report.StartError != "" || report.ExitCode != 0 {
-			break
+		if report.Failed() {
+			return false, nil
 		}
 	}
-	refused, err := collect(workspaceDir, spec, s.out)
-	if err != nil {
-		return err
-	}
-	return s.out.WriteJSON(wire.TypeEnd, wire.End{Refused: refused})
+	return true, nil
 }

@@ -10,6 +10,8 @@ const (
 	TypeSpec   Type = 'S' // worker: Spec
 	TypeData   Type = 'D' // both: bytes of a file or of stdin
 	TypeCancel Type = 'C' // worker: empty
+	TypeTest   Type = 'N' // worker: Test, followed by TypeData frames of its stdin
+	TypeFinish Type = 'Z' // worker: empty; no test follows
 	TypeReady  Type = 'R' // init: Ready, authenticated by the empty key
 	TypeStart  Type = 'B' // init: Start
 	TypeOutput Type = 'O' // init: one byte stream (1 stdout, 2 stderr), then bytes of the kept head
@@ -30,8 +32,10 @@ const (
 type Spec struct {
 	// Key authenticates every later frame from sandbox-init; 32 random bytes.
 	Key []byte `json:"key"`
-	// Steps run in order until one fails. All but the last are compile steps.
+	// Steps run in order until one fails. All but the last are compile steps; all are if Tests is set.
 	Steps []Step `json:"steps"`
+	// Tests tells that after the steps, of which there may be none, tests come one by one.
+	Tests bool `json:"tests,omitempty"`
 	// Files are written below /workspace; their bytes follow in order, then those of stdin.
 	Files     []FileHeader `json:"files"`
 	StdinSize int64        `json:"stdin_size"`
@@ -70,6 +74,12 @@ type Step struct {
 	OutputKill int64           `json:"output_kill_bytes"`
 }
 
+// Test is one run of what the steps of a Spec with Tests have made. It finds only what those have left.
+type Test struct {
+	Step      Step  `json:"step"`
+	StdinSize int64 `json:"stdin_size"`
+}
+
 // FileHeader announces a file; Path is relative to /workspace.
 type FileHeader struct {
 	Path       string `json:"path"`
@@ -86,7 +96,7 @@ type Ready struct {
 }
 
 // Version of the protocol; worker and sandbox-init must agree.
-const Version = 1
+const Version = 2
 
 // HeadroomPIDs is what the container's limit of processes exceeds the job's by: sandbox-init
 // starts exactly so many threads before it is ready and never more.
@@ -132,12 +142,18 @@ type StepReport struct {
 	StderrTotal int64 `json:"stderr_total"`
 }
 
+// Failed tells whether no further step of a spec runs after this one.
+func (r StepReport) Failed() bool { return r.Cause != "" || r.StartError != "" || r.ExitCode != 0 }
+
 // End tells that all has been sent.
 type End struct {
 	Refused []sandbox.RefusedFile `json:"refused,omitempty"`
 }
 
-// Fault is sandbox-init's own failure, before user code ran.
+// Fault is sandbox-init's own failure.
 type Fault struct {
 	Message string `json:"message"`
+	// Unclean tells that the sandbox could not be made ready for the test that was asked for last,
+	// which has therefore not begun.
+	Unclean bool `json:"unclean,omitempty"`
 }

@@ -1,0 +1,133 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/sandbox/wire"
+)
+
+// RunTests compiles a program once and runs it on the tests that next gives, one after the other
+// and each with nothing left of the others. It calls next with what became of the test before, nil
+// at first, in the caller's goroutine, until next returns false; the time in next is nobody's. A test
+// that is canceled does not come back: its output is in the Result.
+//
+// The Result tells how the whole went: ok when next had enough, whatever became of its tests, or compile_error,
+// canceled, or rejected, also for a test that asks for what is not allowed. Program.Stdin is not used.
+// Errors are those of Run; then all tests have to be run again.
+//
+// All tests run in one container, unless a test destroys it or leaves something that cannot be
+// removed. The tests after it then have a fresh one, for which the program is compiled again.
+func (r *Runner) RunTests(
+	ctx context.Context, p sandbox.Program, next func(previous *sandbox.TestResult) (sandbox.Test, bool),
+) (sandbox.Result, error) {
+	p.Stdin = nil
+	return r.execute(ctx, p, &series{next: next})
+}
+
+// errUnclean means that a container could not be made ready for the next test.
+var errUnclean = errors.New("container cannot be used for a further test")
+
+// series is the tests of one program, over as many containers as they need. It is for one goroutine.
+type series struct {
+	next     func(previous *sandbox.TestResult) (sandbox.Test, bool)
+	program  sandbox.Program
+	prepared sandbox.Prepared
+	maxima   sandbox.Limits
+
+	previous *sandbox.TestResult
+	// pending is the test that next gave and that has no result yet; running tells that a container has it.
+	pending *testCase
+	running bool
+	// over tells that next gave no more, and refused why a test that it gave cannot run.
+	over    bool
+	refused error
+	// ran counts the tests of the present container; spent tells that its time is over.
+	ran   int
+	spent bool
+}
+
+// testCase is a test as a container gets it.
+type testCase struct {
+	id     string
+	limits sandbox.Limits
+	step   wire.Step
+	stdin  []byte
+}
+
+// begin starts over with a fresh container.
+func (s *series) begin(p sandbox.Program, prepared sandbox.Prepared, maxima sandbox.Limits) {
+	s.program, s.prepared, s.maxima = p, prepared, maxima
+	s.running, s.ran, s.spent = false, 0, false
+}
+
+// take returns the test to run next, or nil if there is none.
+func (s *series) take() *testCase {
+	if s.pending != nil || s.over {
+		return s.pending
+	}
+	test, more := s.next(s.previous)
+	if !more {
+		s.over = true
+		return nil
+	}
+	if s.pending, s.refused = s.newCase(test); s.refused != nil {
+		s.over = true
+	}
+	return s.pending
+}
+
+func (s *series) newCase(test sandbox.Test) (*testCase, error) {
+	limits, err := test.Resolve(s.prepared.Limits, s.maxima)
+	if err == nil {
+		withStdin := s.program
+		withStdin.Stdin = test.Stdin
+		err = checkInput(withStdin, s.prepared, 2) // sandbox-init keeps one for the tests to come
+	}
+	if err != nil {
+		return nil, fmt.Errorf("test %q: %w", test.ID, err)
+	}
+	prepared := s.prepared
+	prepared.Limits = limits
+	all := steps(prepared)
+	step := all[len(all)-1]
+	step.Argv = slices.Concat(step.Argv, test.Args)
+	return &testCase{id: test.ID, limits: limits, step: step, stdin: test.Stdin}, nil
+}
+
+// done notes what became of the pending test.
+func (s *series) done(r sandbox.Result) {
+	result := sandbox.NewTestResult(s.pending.id, r)
+	s.previous, s.pending, s.running = &result, nil, false
+	s.ran++
+}
+
+// conclude looks at the end of a container, and makes r the result of the whole unless there
+// are tests left that can run in another one.
+func (s *series) conclude(r *sandbox.Result) (concluded bool) {
+	if s.running && r.Outcome != sandbox.OutcomeCanceled { // the test took the sandbox with it
+		s.done(*r)
+		s.take()
+	} else if !s.over && !s.spent {
+		return true // it never came to tests, or someone canceled
+	}
+	switch {
+	case s.refused != nil:
+		*r = whole(*r, rejected(s.refused))
+	case s.over:
+		*r = whole(*r, sandbox.Result{Outcome: sandbox.OutcomeOK, OK: true})
+	default:
+		return false
+	}
+	return true
+}
+
+// whole is the result end with what the last container of a series tells.
+func whole(last, end sandbox.Result) sandbox.Result {
+	end.StartupTime, end.Compile, end.Enforcement = last.StartupTime, last.Compile, last.Enforcement
+	end.Files, end.RefusedFiles = last.Files, last.RefusedFiles
+	return end
+}

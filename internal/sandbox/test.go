@@ -1,0 +1,79 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Test is one run of a program that was compiled once for many. Each has fresh processes
+// and finds the files that the compile step left, and nothing of another test.
+type Test struct {
+	// ID is the caller's; it comes back in the TestResult.
+	ID string `json:"id"`
+	// Stdin is all that the program can read; none means end of file at once.
+	Stdin Bytes `json:"stdin,omitempty"`
+	// Args follow the program's own.
+	Args []string `json:"args,omitempty"`
+	// WallTime and CPUTime are the test's own limits; unset ones are the program's.
+	WallTime *Seconds `json:"wall_seconds,omitempty"`
+	CPUTime  *Seconds `json:"cpu_seconds,omitempty"`
+}
+
+// TestResult is what became of a test; its fields are those of Result.
+type TestResult struct {
+	ID       string  `json:"id"`
+	Outcome  Outcome `json:"outcome"`
+	OK       bool    `json:"ok"`
+	ExitCode int     `json:"exit_code"`
+	Signal   string  `json:"signal,omitempty"`
+	TimedOut bool    `json:"timed_out"`
+	Message  string  `json:"message,omitempty"`
+	Stdout   Stream  `json:"stdout"`
+	Stderr   Stream  `json:"stderr"`
+	Duration Seconds `json:"duration_seconds"`
+
+	CPUUser    Seconds `json:"cpu_user_seconds"`
+	CPUSystem  Seconds `json:"cpu_system_seconds"`
+	PeakMemory int64   `json:"peak_memory_bytes"`
+	OOMKills   int64   `json:"oom_kills,omitempty"`
+	PIDsDenied int64   `json:"pids_denied,omitempty"`
+}
+
+// NewTestResult takes from the result of a run what concerns a test.
+func NewTestResult(id string, r Result) TestResult {
+	return TestResult{
+		ID: id, Outcome: r.Outcome, OK: r.OK, ExitCode: r.ExitCode, Signal: r.Signal, TimedOut: r.TimedOut,
+		Message: r.Message, Stdout: r.Stdout, Stderr: r.Stderr, Duration: r.Duration,
+		CPUUser: r.CPUUser, CPUSystem: r.CPUSystem, PeakMemory: r.PeakMemory, OOMKills: r.OOMKills, PIDsDenied: r.PIDsDenied,
+	}
+}
+
+// Resolve checks the test and returns the program's limits with the test's own put in. The
+// error joins one sentence for each field that is wrong.
+func (t Test) Resolve(program, maxima Limits) (Limits, error) {
+	var errs []error
+	cpu := Seconds(program.CPUTime)
+	asked := Overrides{WallTime: t.WallTime, CPUTime: &cpu}
+	if t.CPUTime != nil {
+		asked.CPUTime = t.CPUTime
+	}
+	limits, err := asked.Resolve(program, maxima)
+	errs = append(errs, err)
+	if len(t.Args) > maxArgs {
+		errs = append(errs, fmt.Errorf("args: %d are given: want at most %d", len(t.Args), maxArgs))
+	}
+	size := 0
+	for i, arg := range t.Args {
+		size += len(arg) + 1
+		if err := checkString(arg); err != nil {
+			errs = append(errs, fmt.Errorf("args[%d]: %w", i, err))
+		}
+	}
+	if size > maxListBytes {
+		errs = append(errs, fmt.Errorf("args: are %d bytes together: want at most %d", size, maxListBytes))
+	}
+	if int64(len(t.Stdin)) > program.InputBytes {
+		errs = append(errs, fmt.Errorf("stdin: is %d bytes: want at most %d", len(t.Stdin), program.InputBytes))
+	}
+	return limits, errors.Join(errs...)
+}
