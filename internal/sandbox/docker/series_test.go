@@ -3,9 +3,7 @@ package docker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -267,26 +265,3 @@ func TestSeriesReturnsFilesOfTheLastTest(t *testing.T) {
 	_, whole := b.runTests(t, p, sandbox.Test{Stdin: []byte("1\n")}, sandbox.Test{Stdin: []byte("2\n")})
 	require.Equal(t, []sandbox.File{{Path: "2.txt", Data: []byte("2\n")}}, whole.Files)
 }
-
-func TestSeriesCostsLittleMoreThanItsProcesses(t *testing.T) {
-	b := setup(t, pooled(1)) // not parallel: it measures time
-	require.NoError(t, b.Warm(t.Context()))
-	p := cProgram(double)
-	p.Limits.CPUs = ptr(1.0)
-	begun := time.Now()
-	var first time.Time
-	got := 0
-	_, err := b.RunTests(t.Context(), p, func(previous *sandbox.TestResult) (sandbox.Test, bool) {
-		if previous == nil {
-			first = time.Now()
-		} else if got++; previous.Outcome != sandbox.OutcomeOK {
-			t.Error(previous.Message)
-		}
-		return sandbox.Test{Stdin: []byte("21\n")}, got < 20
-	})
-	require.NoError(t, err)
-	t.Logf("20 tests: %s, before the first %s", time.Since(first), first.Sub(begun))
-}
-
-var _ = fmt.Sprint
-var _ = strings.Contains

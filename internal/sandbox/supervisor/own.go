@@ -53,6 +53,7 @@ func readThread(id int) (s threadState) {
 	// Where a kernel does not answer, nothing can have been set either.
 	_, _, _ = syscall.RawSyscall6(sysSchedGetattr, uintptr(id), uintptr(unsafe.Pointer(&s.scheduling)), unsafe.Sizeof(s.scheduling), 0, 0, 0) //nolint:gosec // the kernel's interface
 	_, _, _ = syscall.RawSyscall(syscall.SYS_SCHED_GETAFFINITY, uintptr(id), unsafe.Sizeof(s.affinity), uintptr(unsafe.Pointer(&s.affinity))) //nolint:gosec // the kernel's interface
+	clear(s.scheduling[24:32])                                                                                                                // the length of a slice, which newer kernels change by themselves
 	const process = 1                                                                                                                         // IOPRIO_WHO_PROCESS
 	s.io, _, _ = syscall.RawSyscall(sysIoprioGet, process, uintptr(id), 0)
 	return s
