@@ -35,14 +35,13 @@ func converseTests(t *testing.T, expires time.Time, script func(*fakeInit)) (*se
 		tests: make(chan *testCase, 1), expect: func(d time.Duration) { expected = append(expected, d) },
 	}
 	s.r.SetKey(j.spec.Key)
-	sent, played := make(chan struct{}), make(chan struct{})
+	sent, played, told := make(chan struct{}), make(chan struct{}), make(chan wire.Spec, 1)
 	go func() { defer close(sent); _ = s.send() }()
 	go func() {
 		defer close(played)
 		f := &fakeInit{t: t, Writer: wire.NewWriter(theirs), in: wire.NewReader(theirs), conn: theirs}
 		spec, _ := f.takeJob()
-		require.True(t, spec.Tests)
-		require.Len(t, spec.Steps, 1)
+		told <- spec
 		f.json(wire.TypeStart, wire.Start{})
 		f.json(wire.TypeStep, wire.StepReport{Name: "compile"})
 		script(f)
@@ -52,6 +51,9 @@ func converseTests(t *testing.T, expires time.Time, script func(*fakeInit)) (*se
 	_ = ours.Close()
 	<-sent
 	<-played
+	spec := <-told
+	require.True(t, spec.Tests)
+	require.Equal(t, j.spec.Steps, spec.Steps, "only the compile step")
 	return tests, s.report, expected, err
 }
 

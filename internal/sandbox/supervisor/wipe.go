@@ -81,13 +81,13 @@ func (w *wiper) unlink(dir int, name string) (gone bool, err error) {
 		return false, errTooLong
 	}
 	err = syscall.Unlinkat(dir, name)
-	if err == syscall.EISDIR || err == syscall.EPERM {
+	if errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.EPERM) {
 		err = rmdir(dir, name)
 	}
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		return true, nil
-	case syscall.ENOTEMPTY, syscall.EEXIST:
+	case errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST):
 		return false, syscall.Fchmodat(dir, name, 0o700, 0)
 	default:
 		return false, fmt.Errorf("remove %.100q: %w", name, err)

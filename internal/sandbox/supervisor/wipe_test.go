@@ -12,7 +12,7 @@ import (
 
 func openDir(t *testing.T, path string) int {
 	t.Helper()
-	dir, err := os.Open(path) //nolint:gosec // the test's own
+	dir, err := os.Open(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = dir.Close() })
 	return int(dir.Fd())
