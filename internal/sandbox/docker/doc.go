@@ -2,7 +2,7 @@
 // daemon, with sandbox-init as its first process.
 //
 // Its one invariant: a container in which user code ran is removed on every path and never
-// used again.
+// used for another program.
 //
 // It imports internal/sandbox, wire, labels and the Docker SDK; it never imports
 // internal/jobs, whose Runner interface it satisfies.

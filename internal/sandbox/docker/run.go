@@ -39,7 +39,7 @@ func (r *Runner) execute(ctx context.Context, p sandbox.Program, tests *series) 
 	}
 	result, err := r.runPrepared(ctx, p, prepared, tests, begun)
 	for tests != nil && (errors.Is(err, errUnclean) || (err == nil && !tests.conclude(&result))) {
-		result, err = r.runPrepared(ctx, p, prepared, tests, begun)
+		result, err = r.runPrepared(ctx, p, prepared, tests, time.Now())
 	}
 	switch {
 	case err == nil:

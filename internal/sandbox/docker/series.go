@@ -16,7 +16,8 @@ import (
 // that is canceled does not come back: its output is in the Result.
 //
 // The Result tells how the whole went: ok when next had enough, whatever became of its tests, or compile_error,
-// canceled, or rejected, also for a test that asks for what is not allowed. Program.Stdin is not used.
+// canceled, or rejected, also for a test that asks for what is not allowed. Program.Stdin is not used;
+// Program.OnOutput hears of the compile step and of every test; Program.Outputs are files that the last test left.
 // Errors are those of Run; then all tests have to be run again.
 //
 // All tests run in one container, unless a test destroys it or leaves something that cannot be

@@ -144,3 +144,25 @@ func TestFaultsOfTests(t *testing.T) {
 	require.NoError(t, err, "the compile step left it, and would again")
 	require.Equal(t, sandbox.OutcomeCompileError, got.Outcome)
 }
+
+func TestTestThatDestroysItsSandbox(t *testing.T) {
+	t.Parallel()
+	lost := sandbox.Result{Outcome: sandbox.OutcomeOutOfMemory, ExitCode: 137, Compile: &sandbox.Step{}}
+	more := true
+	tests := &series{next: func(previous *sandbox.TestResult) (sandbox.Test, bool) {
+		require.Equal(t, "destroyer", previous.ID)
+		require.Equal(t, sandbox.OutcomeOutOfMemory, previous.Outcome)
+		return sandbox.Test{ID: "next"}, more
+	}}
+	destroyer := &testCase{id: "destroyer"}
+	tests.begin(sandbox.Program{}, sandbox.Prepared{Limits: sandbox.DefaultLimits()}, sandbox.DefaultMaxima())
+	tests.pending, tests.running = destroyer, true
+	result := lost
+	require.False(t, tests.conclude(&result), "the next test needs a container")
+	require.Equal(t, "next", tests.pending.id)
+
+	tests.pending, tests.running, more = destroyer, true, false
+	result = lost
+	require.True(t, tests.conclude(&result))
+	require.Equal(t, sandbox.Result{Outcome: sandbox.OutcomeOK, OK: true, Compile: &sandbox.Step{}}, result)
+}

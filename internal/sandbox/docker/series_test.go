@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/docker/docker/api/types/container"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
@@ -264,4 +266,43 @@ func TestSeriesReturnsFilesOfTheLastTest(t *testing.T) {
 	p.Outputs = []string{"*.txt"}
 	_, whole := b.runTests(t, p, sandbox.Test{Stdin: []byte("1\n")}, sandbox.Test{Stdin: []byte("2\n")})
 	require.Equal(t, []sandbox.File{{Path: "2.txt", Data: []byte("2\n")}}, whole.Files)
+}
+
+func TestSeriesWhoseContainerIsRemovedByHandIsAnError(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	removed := false
+	_, err := b.RunTests(t.Context(), bash("echo up"), func(previous *sandbox.TestResult) (sandbox.Test, bool) {
+		if previous != nil && !removed {
+			removed = true
+			for _, c := range b.containers(t) {
+				require.NoError(t, b.docker.ContainerRemove(context.Background(), c.ID, container.RemoveOptions{Force: true}))
+			}
+		}
+		return sandbox.Test{}, true
+	})
+	require.ErrorContains(t, err, "killed, removed or cut off while the job ran")
+}
+
+func TestSeriesHasALiveOutput(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := bash("read -r n; echo $n")
+	var live []string
+	p.OnOutput = func(o sandbox.Output) { live = append(live, o.Step+" "+string(o.Data)) }
+	b.runTests(t, p, sandbox.Test{Stdin: []byte("1\n")}, sandbox.Test{Stdin: []byte("2\n")})
+	require.Equal(t, []string{"run 1\n", "run 2\n"}, live)
+}
+
+func TestSeriesKeepsHeadAndTailOfEachTest(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := python("n = int(input())", "print('a' * n + 'z' * n, end='')")
+	p.Limits.Output = ptr(int64(1000))
+	got, _ := b.runTests(t, p, sandbox.Test{Stdin: []byte("100000\n")}, sandbox.Test{Stdin: []byte("5\n")})
+	require.Equal(t, strings.Repeat("a", 500)+strings.Repeat("z", 500), string(got[0].Stdout.Data))
+	require.EqualValues(t, 200_000, got[0].Stdout.Total)
+	require.True(t, got[0].Stdout.Truncated)
+	require.Equal(t, "aaaaazzzzz", string(got[1].Stdout.Data))
+	require.False(t, got[1].Stdout.Truncated)
 }
