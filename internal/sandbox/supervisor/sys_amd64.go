@@ -2,11 +2,9 @@ package supervisor
 
 // System calls that package syscall does not name, see syscalls(2).
 const (
-	sysMemfdCreate  = 319
-	sysCloseRange   = 436
-	sysSeccomp      = 317
-	sysSchedGetattr = 315
-	sysIoprioGet    = 252
+	sysMemfdCreate = 319
+	sysCloseRange  = 436
+	sysSeccomp     = 317
 )
 
 // abis are those of x86-64 (and x32, which differs by one bit) and i386.

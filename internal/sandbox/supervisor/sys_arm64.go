@@ -2,11 +2,9 @@ package supervisor
 
 // System calls that package syscall does not name, see syscalls(2).
 const (
-	sysMemfdCreate  = 279
-	sysCloseRange   = 436
-	sysSeccomp      = 277
-	sysSchedGetattr = 275
-	sysIoprioGet    = 31
+	sysMemfdCreate = 279
+	sysCloseRange  = 436
+	sysSeccomp     = 277
 )
 
 // abis are those of arm64 and of 32-bit arm.
