@@ -59,7 +59,7 @@ func TestLongTextTakesTheShorterForm(t *testing.T) {
 			require.Len(t, text, test.want)
 			var back sandbox.Bytes
 			require.NoError(t, json.Unmarshal(text, &back))
-			require.True(t, test.data == string(back), "every byte comes back")
+			require.Equal(t, test.data, string(back))
 		})
 	}
 }
