@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Runs inside a sandbox and says what a program can do there, a fact a line.
 # $1 is a port of the host's loopback interface on which somebody listens.
 
