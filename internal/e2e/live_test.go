@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"bufio"
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,8 +18,8 @@ func live(t *testing.T, in *installation) {
 	cmd := exec.Command(filepath.Join(bin, "enqueue"), "run", endless) //nolint:noctx // interrupted below
 	cmd.Env, cmd.Dir = in.env, in.dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	stderr := &logBuffer{} // is read while it is written
+	cmd.Stderr = stderr
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

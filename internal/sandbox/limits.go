@@ -1,6 +1,9 @@
 package sandbox
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // The binary multiples of a byte.
 const (
@@ -25,7 +28,7 @@ type Limits struct {
 	WallTime time.Duration
 	// CPUTime bounds the CPU time of the whole process tree of the run step.
 	CPUTime time.Duration
-	// CompileTime bounds the compile step by the clock; its CPU time is bound by the same.
+	// CompileTime bounds the compile step by the clock, and so its CPU time.
 	CompileTime time.Duration
 	// Output is how many bytes of each stream are kept.
 	Output int64
@@ -41,6 +44,13 @@ type Limits struct {
 	// FilesOut bounds the number, and FileBytes the total size, of files sent back.
 	FilesOut  int
 	FileBytes int64
+}
+
+// CPUTimeWithin is a CPU time that a step cannot reach before its wall time is over, so that it is
+// always the same of the two that ends it: what the share of processors gives in that time, and a second for the bursts that
+// a quota allows.
+func (l Limits) CPUTimeWithin(wall time.Duration) time.Duration {
+	return time.Duration(float64(wall+time.Second) * math.Max(1, l.CPUs))
 }
 
 // DefaultLimits are what a job has when neither it nor the operator says otherwise.

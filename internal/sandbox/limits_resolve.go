@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -17,7 +16,7 @@ const (
 )
 
 // Resolve fills what o leaves open from defaults and checks the rest against maxima.
-// A job that sets a wall time and no CPU time gets as much CPU time as it can use
+// A job that sets a wall time or processors and no CPU time gets as much CPU time as it can use
 // within that. The error joins one *LimitError for each value that is refused.
 func (o Overrides) Resolve(defaults, maxima Limits) (Limits, error) {
 	r := resolver{}
@@ -26,8 +25,8 @@ func (o Overrides) Resolve(defaults, maxima Limits) (Limits, error) {
 	r.cpus(o.CPUs, &limits.CPUs, maxima.CPUs)
 	resolve(&r, "pids", o.PIDs, &limits.PIDs, 1, maxima.PIDs)
 	r.seconds("wall_seconds", o.WallTime, &limits.WallTime, maxima.WallTime)
-	if o.CPUTime == nil && o.WallTime != nil {
-		limits.CPUTime = min(time.Duration(float64(limits.WallTime)*math.Max(1, limits.CPUs)), maxima.CPUTime)
+	if o.CPUTime == nil && (o.WallTime != nil || o.CPUs != nil) {
+		limits.CPUTime = min(limits.CPUTimeWithin(limits.WallTime), maxima.CPUTime)
 	}
 	r.seconds("cpu_seconds", o.CPUTime, &limits.CPUTime, maxima.CPUTime)
 	r.seconds("compile_seconds", o.CompileTime, &limits.CompileTime, maxima.CompileTime)

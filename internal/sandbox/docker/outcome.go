@@ -55,7 +55,7 @@ func judge(step wire.StepReport, limits sandbox.Limits) verdict {
 func ending(step wire.StepReport, limits sandbox.Limits) verdict {
 	wall, cpu := limits.WallTime, limits.CPUTime
 	if step.Name == stepCompile {
-		wall, cpu = limits.CompileTime, limits.CompileTime
+		wall, cpu = limits.CompileTime, limits.CPUTimeWithin(limits.CompileTime)
 	}
 	switch {
 	case step.Cause == wire.CauseWall:

@@ -59,7 +59,7 @@ func steps(prepared sandbox.Prepared) []wire.Step {
 	if len(plan.Compile) > 0 {
 		compile := step
 		compile.Name, compile.Argv = stepCompile, plan.Compile
-		compile.WallTime, compile.CPUTime = sandbox.Seconds(limits.CompileTime), sandbox.Seconds(limits.CompileTime)
+		compile.WallTime, compile.CPUTime = sandbox.Seconds(limits.CompileTime), sandbox.Seconds(limits.CPUTimeWithin(limits.CompileTime))
 		all = append(all, compile)
 	}
 	step.Name, step.Argv, step.Stdin = stepRun, plan.Run, true

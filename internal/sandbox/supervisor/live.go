@@ -75,10 +75,13 @@ func (s *streams) gather() (ended bool) {
 
 func (s *streams) flush() error {
 	for _, stream := range s.both() {
-		for piece := stream.next(wire.ChunkSize); len(piece) > 0; piece = stream.next(wire.ChunkSize) {
+		// Not what comes meanwhile: a program that goes on writing would get a frame for each write.
+		for left := stream.unsent(); left > 0; {
+			piece := stream.next(min(left, wire.ChunkSize))
 			if err := s.out.Write(wire.TypeOutput, stream.id, piece); err != nil {
 				return err
 			}
+			left -= len(piece)
 		}
 	}
 	return nil
