@@ -50,9 +50,11 @@ need_tools() {
 	need mmdebstrap "building its root file system" mmdebstrap debian-archive-keyring
 	need mke2fs "building its disks" e2fsprogs
 	command -v go >/dev/null || give_up vm "Go is missing" "install it and put it on the PATH"
-	docker image inspect "$image" >/dev/null 2>&1 ||
-		give_up vm "there is no image $image to take into the machine" "run: make setup"
+	has_image || [[ $image != sandloop/core:latest ]] || "$root/scripts/setup.sh" docker image core
+	has_image || give_up vm "there is no image $image to take into the machine" "build or pull it"
 }
+
+has_image() { docker image inspect "$image" >/dev/null 2>&1; }
 
 # accelerator prints kvm where the processor has it. A device without the
 # processor's help is itself an emulation, which does not boot this kernel.
