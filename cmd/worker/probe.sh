@@ -11,6 +11,7 @@ try() {
 
 create() { : >"$1"; }
 execute() { printf '#!/bin/sh\n' >"$1" && chmod 755 "$1" && "$1"; }
+first_byte() { [ "$(head -c 1 "$1" | wc -c)" -eq 1 ]; }
 connect() { timeout 3 bash -c "exec 3<>/dev/tcp/$1/$2"; }
 
 try "write to /" create /sandloop-probe
@@ -22,7 +23,8 @@ try "write to /workspace" create /workspace/sandloop-probe
 try "execute in /tmp" execute /tmp/sandloop-script
 try "execute in /workspace" execute /workspace/sandloop-script
 try "read /etc/shadow" cat /etc/shadow
-try "read /proc/kcore" head -c 1 /proc/kcore
+# Where Docker masks a file, it is there and empty.
+try "read /proc/kcore" first_byte /proc/kcore
 try "read environment of PID 1" cat /proc/1/environ
 try "list files of PID 1" ls /proc/1/fd/
 try "change kernel settings" create /proc/sys/kernel/core_pattern

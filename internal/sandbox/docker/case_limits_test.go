@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 func TestCaseOutOfMemoryIsTheKernelsWord(t *testing.T) {
@@ -62,12 +63,12 @@ func TestCaseForkBombIsContained(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := bash(":(){ :|:& };:", "sleep 60")
-	p.Limits.WallTime = wall(2 * time.Second)
+	p.Limits.WallTime = wall(testenv.Scale(t, 2*time.Second)) // so long that the limit is reached
 	begun := time.Now()
 	got := b.run(t, p)
 	require.Contains(t, []sandbox.Outcome{sandbox.OutcomeWallTimeout, sandbox.OutcomePIDsLimit, sandbox.OutcomeCPUTimeout}, got.Outcome)
 	require.Positive(t, got.PIDsDenied)
-	require.Less(t, time.Since(begun), 15*time.Second)
+	require.Less(t, time.Since(begun), testenv.Scale(t, 15*time.Second))
 	got = b.run(t, bash("echo fine"))
 	require.Equal(t, "fine\n", string(got.Stdout.Data))
 }

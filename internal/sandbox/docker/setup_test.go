@@ -60,7 +60,7 @@ func setupOn(t testing.TB, through *client.Client, change ...func(*Options)) *bu
 		through = docker
 	}
 	options := Options{
-		Languages: testLanguages(t, testenv.Image(t)), Defaults: sandbox.DefaultLimits(), Maxima: sandbox.DefaultMaxima(),
+		Languages: testLanguages(t, testenv.Image(t)), Defaults: scaledDefaults(t), Maxima: sandbox.DefaultMaxima(),
 		InitPath: testenv.InitPath(t), Worker: "test", Installation: "test-" + rand.Text(), Log: slog.New(slog.DiscardHandler),
 	}
 	for _, c := range change {
@@ -116,3 +116,13 @@ func bash(lines ...string) sandbox.Program {
 func ptr[T any](v T) *T { return &v }
 
 func wall(d time.Duration) *sandbox.Seconds { return ptr(sandbox.Seconds(d)) }
+
+// scaledDefaults gives programs the time that an emulated processor takes.
+func scaledDefaults(t testing.TB) sandbox.Limits {
+	t.Helper()
+	limits, maxima := sandbox.DefaultLimits(), sandbox.DefaultMaxima()
+	limits.WallTime = min(testenv.Scale(t, limits.WallTime), maxima.WallTime)
+	limits.CPUTime = min(testenv.Scale(t, limits.CPUTime), maxima.CPUTime)
+	limits.CompileTime = min(testenv.Scale(t, limits.CompileTime), maxima.CompileTime)
+	return limits
+}

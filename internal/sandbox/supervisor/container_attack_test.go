@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
 	"github.com/sandloop/sandloop/internal/testenv"
 )
@@ -25,7 +26,7 @@ func TestForkBombIsContainedAndEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := command(argv...)
-			j.step().WallTime = seconds(2)
+			j.step().WallTime = sandbox.Seconds(testenv.Scale(t, 2*time.Second)) // so long that the limit is reached
 			r := endedInTime(t, j)
 			require.Empty(t, r.fault)
 			if name != "exits at once" { // its main process ends, and with it the step
