@@ -128,7 +128,7 @@ func (b *bench) inEveryState(set map[string]string) []string {
 	case <-exited:
 	case err := <-failed:
 		require.NoError(b.t, err)
-	case <-time.After(patience):
+	case <-time.After(testenv.Scale(b.t, patience)):
 		require.Fail(b.t, "the container did not exit")
 	}
 	return ids
@@ -164,7 +164,7 @@ func (b *bench) sweepOld(r *Reaper) (Report, error) {
 			}
 		}
 		return err == nil
-	}, patience, 50*time.Millisecond)
+	}, testenv.Scale(b.t, patience), 50*time.Millisecond)
 	return r.Sweep(b.t.Context())
 }
 

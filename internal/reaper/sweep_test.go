@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/sandbox/labels"
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 func TestASweepTakesWhatDeadWorkersLeftInEveryStateAndNothingElse(t *testing.T) {
@@ -143,5 +144,5 @@ func TestSweepsAtTheSameTimeDoNotDisturbEachOther(t *testing.T) {
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
-	require.Eventually(t, func() bool { return len(b.left()) == 0 }, patience, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return len(b.left()) == 0 }, testenv.Scale(t, patience), 50*time.Millisecond)
 }

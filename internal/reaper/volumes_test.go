@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/sandbox/labels"
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 func (b *bench) volume(installation, role string) string {
@@ -55,7 +56,7 @@ func TestOnlyOldVolumesOfOursThatNobodyUsesGo(t *testing.T) {
 	require.Eventually(t, func() bool {
 		report, err = b.sweepOld(r)
 		return err == nil && len(report.Volumes) > 0
-	}, patience, 50*time.Millisecond, "Docker tells the age of a volume in whole seconds")
+	}, testenv.Scale(t, patience), 50*time.Millisecond, "Docker tells the age of a volume in whole seconds")
 	require.Equal(t, []string{old}, report.Volumes)
 	require.ElementsMatch(t, kept, b.volumesLeft())
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/labels"
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 // actDuring runs a program and calls act as soon as it has written its first output.
@@ -48,7 +49,7 @@ func TestCaseCancelOfAForkBombIsQuick(t *testing.T) {
 	require.Equal(t, sandbox.OutcomeCanceled, got.Outcome)
 	require.Equal(t, -1, got.ExitCode)
 	require.Equal(t, "partial\n", string(got.Stdout.Data))
-	require.Less(t, took, 500*time.Millisecond)
+	require.Less(t, took, testenv.Scale(t, 500*time.Millisecond))
 }
 
 func TestCaseCancelOfDaemonsThatIgnoreSignals(t *testing.T) {
@@ -57,7 +58,7 @@ func TestCaseCancelOfDaemonsThatIgnoreSignals(t *testing.T) {
 		func(cancel context.CancelCauseFunc) { cancel(sandbox.ErrCanceled) })
 	require.NoError(t, err)
 	require.Equal(t, sandbox.OutcomeCanceled, got.Outcome)
-	require.Less(t, took, 500*time.Millisecond)
+	require.Less(t, took, testenv.Scale(t, 500*time.Millisecond))
 }
 
 func TestCaseCancelBeforeItRuns(t *testing.T) {
@@ -123,7 +124,7 @@ func TestKillOlderEndsOnlyOlderAttemptsOfTheJob(t *testing.T) {
 				}
 				return false
 			}
-			require.Eventually(t, named, 10*time.Second, 5*time.Millisecond)
+			require.Eventually(t, named, testenv.Scale(t, 10*time.Second), 5*time.Millisecond)
 			require.NoError(t, b.KillOlder(context.Background(), p.ID, 2))
 			require.NoError(t, b.KillOlder(context.Background(), "another", 9))
 			require.True(t, named(), "neither the same attempt nor another job is killed")

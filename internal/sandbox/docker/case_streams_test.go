@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 // Each test of this kind is named for a row of failures that other code runners had.
@@ -62,7 +63,7 @@ func TestCaseNoStdinIsEOFAtOnce(t *testing.T) {
 	b := setup(t)
 	got := b.run(t, python("import sys", "print(repr(sys.stdin.read()))"))
 	require.Equal(t, "''\n", string(got.Stdout.Data))
-	require.Less(t, got.Duration.Duration(), 5*time.Second)
+	require.Less(t, got.Duration.Duration(), testenv.Scale(t, 5*time.Second))
 }
 
 func TestCaseStdoutHeldOpen(t *testing.T) {
@@ -72,7 +73,7 @@ func TestCaseStdoutHeldOpen(t *testing.T) {
 	got := b.run(t, bash("sleep 100 &", "setsid sleep 100 &", "echo done"))
 	require.Equal(t, sandbox.OutcomeOK, got.Outcome)
 	require.Equal(t, "done\n", string(got.Stdout.Data))
-	require.Less(t, time.Since(begun), 15*time.Second)
+	require.Less(t, time.Since(begun), testenv.Scale(t, 15*time.Second))
 }
 
 func TestCaseZombies(t *testing.T) {
@@ -173,7 +174,7 @@ func TestCasePartialOutputIsKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := python("import time", "print('before', flush=True)", "time.sleep(60)")
-	p.Limits.WallTime = wall(time.Second)
+	p.Limits.WallTime = wall(testenv.Scale(t, time.Second))
 	var live []string
 	p.OnOutput = func(o sandbox.Output) { live = append(live, fmt.Sprintf("%s %s %s", o.Step, o.Stream, o.Data)) }
 	got := b.run(t, p)

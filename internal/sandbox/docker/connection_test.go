@@ -110,7 +110,7 @@ func TestCaseDaemonThatIsLostIsAnError(t *testing.T) {
 				}
 			})
 			require.Error(t, err)
-			require.Less(t, took, 20*time.Second)
+			require.Less(t, took, testenv.Scale(t, 20*time.Second))
 			if !back {
 				r.mend(t)
 			}

@@ -162,7 +162,7 @@ func TestSeriesGoesOnAfterEveryKindOfFailure(t *testing.T) {
 	p.Limits.OutputKill = ptr(sandbox.MiB)
 	var tests []sandbox.Test
 	for _, what := range []string{"crash", "a", "exit", "b", "memory", "c", "files", "d", "much", "e", "bomb", "f"} {
-		tests = append(tests, sandbox.Test{ID: what, Stdin: []byte(what + "\n"), WallTime: wall(5 * time.Second)})
+		tests = append(tests, sandbox.Test{ID: what, Stdin: []byte(what + "\n"), WallTime: wall(min(testenv.Scale(t, 5*time.Second), sandbox.DefaultMaxima().WallTime))})
 	}
 	got, _ := b.runTests(t, p, tests...)
 	require.Len(t, got, 12)

@@ -71,10 +71,10 @@ func setupOn(t testing.TB, through *client.Client, change ...func(*Options)) *bu
 	usedVolumes.Store(r.init.volume, true)
 	b := &bundle{r, docker, options.Installation}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), testenv.Scale(t, time.Minute))
 		defer cancel()
 		require.NoError(t, r.Close(ctx))
-		require.Eventually(t, func() bool { return len(b.containers(t)) == 0 }, 20*time.Second, 20*time.Millisecond, "containers are left")
+		require.Eventually(t, func() bool { return len(b.containers(t)) == 0 }, testenv.Scale(t, 20*time.Second), 20*time.Millisecond, "containers are left")
 		require.Zero(t, r.Stats().Open)
 		require.NoError(t, errors.Join(docker.Close(), through.Close()))
 	})

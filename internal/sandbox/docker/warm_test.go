@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 func TestWarmContainerIsTakenOnceAndReplaced(t *testing.T) {
@@ -32,7 +33,7 @@ func TestWarmContainerIsTakenOnceAndReplaced(t *testing.T) {
 			}
 		}
 		return true
-	}, 20*time.Second, 20*time.Millisecond)
+	}, testenv.Scale(t, 20*time.Second), 20*time.Millisecond)
 }
 
 func TestWarmContainerIsAdoptedForOtherLimits(t *testing.T) {
@@ -92,7 +93,7 @@ func TestWarmContainersEndWithTheirWorker(t *testing.T) {
 	for _, box := range boxes {
 		box.hangUp()
 	}
-	require.Eventually(t, func() bool { return len(b.containers(t)) == 0 }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(b.containers(t)) == 0 }, testenv.Scale(t, 20*time.Second), 20*time.Millisecond)
 	for _, box := range boxes {
 		require.NoError(t, b.remove(context.Background(), box))
 	}

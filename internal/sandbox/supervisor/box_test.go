@@ -65,7 +65,7 @@ func newBoxWith(t *testing.T, initArgs []string, flags ...string) *box {
 	require.NoError(t, b.cmd.Start())
 	t.Cleanup(func() {
 		_ = b.stdin.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), testenv.Scale(t, time.Minute))
 		defer cancel()
 		_ = exec.CommandContext(ctx, "docker", "rm", "-f", b.name).Run()
 		_ = b.cmd.Wait()

@@ -143,11 +143,11 @@ time.sleep(3600)
 	kind, _, err := b.frames.Read()
 	require.NoError(t, err)
 	require.Equal(t, wire.TypeStart, kind)
-	timer := time.NewTimer(wall + 3*time.Second) // nobody reads until well past the limit
+	timer := time.NewTimer(wall + testenv.Scale(t, 3*time.Second)) // nobody reads until well past the limit
 	<-timer.C
 	r := b.receive(t, nil)
 	require.Equal(t, wire.CauseWall, r.last().Cause)
-	require.Less(t, r.last().Duration.Duration(), wall+2*time.Second)
+	require.Less(t, r.last().Duration.Duration(), wall+testenv.Scale(t, 2*time.Second))
 	require.Equal(t, int64(64<<20), r.last().StdoutTotal)
 	require.Len(t, r.stdout, 8<<20)
 	took, err := strconv.ParseFloat(strings.TrimSpace(string(r.stderr)), 64)
