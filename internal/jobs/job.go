@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/sandloop/sandloop/internal/grade"
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
@@ -26,7 +27,7 @@ const (
 	maxKeyBytes    = 256
 )
 
-// Job is one program to be run once.
+// Job is one program to be run once, or one submission to be judged.
 type Job struct {
 	// ID is chosen by Submit when empty. A given one holds up to 64 letters, digits, '-', '_' and '.'.
 	ID string `json:"id,omitempty"`
@@ -38,6 +39,8 @@ type Job struct {
 	IdempotencyKey string `json:"idempotency_key,omitempty"`
 	// Program is what runs.
 	Program sandbox.Program `json:"program"`
+	// Grade, if not nil, has the program judged as a submission: compiled once, run on tests, checked.
+	Grade *grade.Task `json:"grade,omitempty"`
 	// Follow keeps the output of the running program for Client.Follow.
 	Follow bool `json:"follow,omitempty"`
 	// SubmittedAt is set by Submit when zero.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandloop/sandloop/internal/grade"
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
@@ -59,6 +60,8 @@ type Record struct {
 	SubmittedAt time.Time      `json:"submitted_at"`
 	FinishedAt  time.Time      `json:"finished_at"`
 	Result      sandbox.Result `json:"result"`
+	// Grade is the report on a job that was judged. It is nil when that came to no end, which Result explains.
+	Grade *grade.Report `json:"grade,omitempty"`
 	// Attempts are all tries in order; a job that was canceled while it waited has none.
 	Attempts []Attempt `json:"attempts,omitempty"`
 }

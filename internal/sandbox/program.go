@@ -30,6 +30,9 @@ type Program struct {
 	Limits Overrides `json:"limits,omitzero"`
 	// Network asks for a network. The operator's configuration decides.
 	Network bool `json:"network,omitempty"`
+	// Reuse, if not empty, names a batch of one owner. Its programs may run one after the other in one
+	// container, each with nothing left of the others, if the operator allows it.
+	Reuse string `json:"reuse,omitempty"`
 
 	// ID and Attempt name the container and its labels.
 	ID      string `json:"-"`

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io"
 )
 
 // Test is one run of a program that was compiled once for many. Each has fresh processes
@@ -17,6 +18,24 @@ type Test struct {
 	// WallTime and CPUTime are the test's own limits; unset ones are the program's.
 	WallTime *Seconds `json:"wall_seconds,omitempty"`
 	CPUTime  *Seconds `json:"cpu_seconds,omitempty"`
+	// Files are written to /workspace for this test alone, over what the compile step left. A
+	// Path that ends in a slash is an empty folder.
+	Files []File `json:"files,omitempty"`
+	// Outputs are patterns, as in Program.Outputs, of files that come back in TestResult.Files.
+	Outputs []string `json:"outputs,omitempty"`
+
+	// Talk, if not nil, connects the test's standard streams while it runs. Stdin is then not used.
+	Talk *Talk `json:"-"`
+}
+
+// Talk is the other end of a running test's standard input and output, as of a pipe.
+type Talk struct {
+	// Input is copied to the test's standard input until it ends, which closes that. When the
+	// test has ended it is read no further; the caller then makes a Read that waits return.
+	Input io.Reader
+	// Output gets all of standard output as it comes, and is closed when the test has closed it
+	// or ended. Write must not block. What Output refuses is dropped.
+	Output io.WriteCloser
 }
 
 // TestResult is what became of a test; its fields are those of Result.
@@ -37,6 +56,9 @@ type TestResult struct {
 	PeakMemory int64   `json:"peak_memory_bytes"`
 	OOMKills   int64   `json:"oom_kills,omitempty"`
 	PIDsDenied int64   `json:"pids_denied,omitempty"`
+	// Files and RefusedFiles are what became of Test.Outputs.
+	Files        []File        `json:"files,omitempty"`
+	RefusedFiles []RefusedFile `json:"refused_files,omitempty"`
 }
 
 // NewTestResult takes from the result of a run what concerns a test.
