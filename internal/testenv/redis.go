@@ -18,57 +18,86 @@ import (
 // stopped in the test's clean-up, and by the kernel if the test process dies.
 func RedisServer(t testing.TB, args ...string) string {
 	t.Helper()
+	return StartRedis(t, args...).Addr
+}
+
+// Redis is a redis-server that a test can end and start again on the same port and folder.
+type Redis struct {
+	// Addr is host:port.
+	Addr string
+
+	path    string
+	args    []string
+	process *exec.Cmd
+	log     bytes.Buffer
+	ended   chan struct{}
+}
+
+// StartRedis is RedisServer for tests that end the server on the way. Arguments can have it write to
+// its folder (--appendonly yes), which a server that is started again reads.
+func StartRedis(t testing.TB, args ...string) *Redis {
+	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
 		missing(t, "redis-server is not installed: run scripts/setup.sh redis")
 	}
 	var problem error
 	for range 3 { // a port that was free can be taken before Redis binds it
-		var addr string
-		if addr, problem = startRedis(t, path, args); problem == nil {
-			return addr
+		var port int
+		if port, problem = freePort(); problem != nil {
+			continue
+		}
+		r := &Redis{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), path: path, args: append([]string{
+			"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", t.TempDir(),
+			"--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction", "--daemonize", "no",
+		}, args...)}
+		if problem = r.start(); problem == nil {
+			t.Cleanup(func() { r.End(syscall.SIGKILL) })
+			return r
 		}
 	}
 	t.Fatalf("redis-server: %v", problem)
-	return ""
+	return nil
 }
 
-func startRedis(t testing.TB, path string, args []string) (string, error) {
+// Start starts a server that End has ended and returns once it answers.
+func (r *Redis) Start(t testing.TB) {
 	t.Helper()
-	port, err := freePort()
-	if err != nil {
-		return "", err
+	if err := r.start(); err != nil {
+		t.Fatalf("redis-server: %v", err)
 	}
-	args = append([]string{
-		"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", t.TempDir(),
-		"--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction", "--daemonize", "no",
-	}, args...)
-	var log bytes.Buffer
-	server := exec.Command(path, args...) //nolint:gosec,noctx // ended in Cleanup
-	server.Stdout, server.Stderr = &log, &log
-	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := server.Start(); err != nil {
-		return "", err
-	}
-	ended := make(chan struct{})
-	go func() { _ = server.Wait(); close(ended) }()
-	stop := func() { _ = server.Process.Kill(); <-ended }
+}
 
-	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+// End sends the server a signal that ends it and returns once it has ended. SIGTERM lets it write
+// what it has not written yet.
+func (r *Redis) End(signal syscall.Signal) {
+	_ = r.process.Process.Signal(signal)
+	<-r.ended
+}
+
+func (r *Redis) start() error {
+	r.log.Reset()
+	r.process = exec.Command(r.path, r.args...) //nolint:gosec,noctx // ended in Cleanup
+	r.process.Stdout, r.process.Stderr = &r.log, &r.log
+	r.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := r.process.Start(); err != nil {
+		return err
+	}
+	r.ended = make(chan struct{})
+	go func(process *exec.Cmd, ended chan<- struct{}) { _ = process.Wait(); close(ended) }(r.process, r.ended)
 	deadline := time.Now().Add(15 * time.Second)
-	for !answersPing(addr) {
+	for !answersPing(r.Addr) {
 		select {
-		case <-ended:
-			return "", fmt.Errorf("ended before it answered on %s:\n%s", addr, log.String())
+		case <-r.ended:
+			return fmt.Errorf("ended before it answered on %s:\n%s", r.Addr, r.log.String())
 		case <-time.After(10 * time.Millisecond):
 		}
 		if time.Now().After(deadline) {
-			stop()
-			return "", fmt.Errorf("no answer on %s within 15 s:\n%s", addr, log.String())
+			r.End(syscall.SIGKILL)
+			return fmt.Errorf("no answer on %s within 15 s:\n%s", r.Addr, r.log.String())
 		}
 	}
-	t.Cleanup(stop)
-	return addr, nil
+	return nil
 }
 
 // answersPing tells whether a Redis server is ready. One that wants a password counts.
