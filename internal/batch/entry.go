@@ -1,0 +1,61 @@
+package batch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/sandloop/sandloop/internal/grade"
+	"github.com/sandloop/sandloop/internal/grade/report"
+	"github.com/sandloop/sandloop/internal/jobs"
+	"github.com/sandloop/sandloop/internal/sandbox"
+)
+
+// Entry is one submission of a batch. Its place in the batch, from 0, is its index; a batch
+// that is run again must have the same entries in the same places, and may have more behind them.
+type Entry struct {
+	// ID is its name in the batch, and Group what it is told apart by in tables beside that.
+	ID, Group string
+	// Expected are the verdicts that it promises; none is no promise.
+	Expected []grade.Verdict
+	// Previous, if not nil, is an earlier result, beside which the new one is shown.
+	Previous *report.Previous
+	// Job holds Program and Grade. Without Grade the verdict is that of the run alone. The rest,
+	// Program.Reuse too, is [Run]'s.
+	Job jobs.Job
+}
+
+// Key is a hash of the submission, of all that it is judged by, and of its id.
+func (e Entry) Key() string {
+	key, _ := e.key()
+	return key
+}
+
+// key returns also the size of the job in JSON.
+func (e Entry) key() (key string, size int) {
+	program := e.Job.Program
+	program.Reuse = ""
+	return hashJSON(struct {
+		ID      string
+		Program sandbox.Program
+		Grade   *grade.Task
+	}{e.ID, program, e.Job.Grade})
+}
+
+// ProgramKey is a hash of a submission with its limits alone.
+func ProgramKey(program sandbox.Program) string {
+	program.Reuse = ""
+	key, _ := hashJSON(program)
+	return key
+}
+
+func hashJSON(value any) (hash string, size int) {
+	content, err := json.Marshal(value)
+	if err != nil {
+		// A number that JSON has no form for: such a job cannot be submitted either, and is refused there.
+		content = fmt.Append(nil, value)
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:16]), len(content)
+}

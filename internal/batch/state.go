@@ -1,0 +1,81 @@
+package batch
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// state is what a batch that is under way must not forget.
+type state struct {
+	// Scope begins the idempotency keys of its jobs. A new one makes new jobs.
+	Scope string `json:"scope"`
+}
+
+func newScope() string {
+	scope := make([]byte, 8)
+	_, _ = rand.Read(scope) // never returns an error, see crypto/rand
+	return hex.EncodeToString(scope)
+}
+
+func (r *Results) statePath() string { return r.path + ".state" }
+
+// openState reads the state of the run that goes on, or begins a new one.
+func (r *Results) openState(fresh bool) error {
+	content, err := os.ReadFile(r.statePath())
+	switch {
+	case fresh || errors.Is(err, fs.ErrNotExist):
+		return r.renew()
+	case err != nil:
+		return err
+	}
+	if err := json.Unmarshal(content, &r.state); err != nil || r.state.Scope == "" {
+		return fmt.Errorf("%s: is not what we wrote there: remove it to judge anew what has no result yet", r.statePath())
+	}
+	return nil
+}
+
+// renew makes the jobs that are submitted from now on new ones. It is on disk when renew returns.
+func (r *Results) renew() error {
+	next := state{Scope: newScope()}
+	content, err := json.Marshal(next)
+	if err != nil {
+		return err
+	}
+	if err := writeDurably(r.statePath(), append(content, '\n')); err != nil {
+		return err
+	}
+	r.state = next
+	return nil
+}
+
+// complete forgets the state, so that another run judges again what could not be judged.
+func (r *Results) complete() error {
+	err := os.Remove(r.statePath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// writeDurably replaces a file as a whole.
+func writeDurably(path string, content []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return err
+}
