@@ -18,6 +18,11 @@ func (k keys) output(id string) string { return k.prefix + ":{" + id + "}:out" }
 // job lists the keys in the order in which every script of this package expects them.
 func (k keys) job(id string) []string { return []string{k.state(id), k.body(id), k.result(id)} }
 
+func (k keys) blob(id string) string { return k.prefix + ":blob:{" + id + "}" }
+
+// blobPart is a blob that is on its way in, in the blob's own slot.
+func (k keys) blobPart(id, token string) string { return k.blob(id) + ":" + token }
+
 func (k keys) workers() string              { return k.prefix + ":workers" }
 func (k keys) worker(id string) string      { return k.prefix + ":worker:" + id }
 func (k keys) running(worker string) string { return k.prefix + ":running:" + worker }

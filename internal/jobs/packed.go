@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/sandloop/sandloop/internal/grade"
 )
 
 // The first byte of a stored body or result says what follows it.
@@ -29,13 +31,18 @@ var packer = sync.OnceValue(func() *zstd.Encoder {
 	return encoder
 })
 
-var unpacker = sync.OnceValue(func() *zstd.Decoder {
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(maxUnpacked))
+var (
+	unpacker     = sync.OnceValue(func() *zstd.Decoder { return newUnpacker(maxUnpacked) })
+	blobUnpacker = sync.OnceValue(func() *zstd.Decoder { return newUnpacker(grade.MaxBlob) })
+)
+
+func newUnpacker(limit uint64) *zstd.Decoder {
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(limit))
 	if err != nil {
 		panic(err) // only for options that zstd does not know
 	}
 	return decoder
-})
+}
 
 // pack puts the format byte before data and compresses what is large.
 func pack(data []byte) []byte {
@@ -46,7 +53,12 @@ func pack(data []byte) []byte {
 }
 
 // unpack returns what was packed.
-func unpack(data []byte) ([]byte, error) {
+func unpack(data []byte) ([]byte, error) { return unpackWith(unpacker, data) }
+
+// unpackBlob returns what was packed if it is no more than a blob can be.
+func unpackBlob(data []byte) ([]byte, error) { return unpackWith(blobUnpacker, data) }
+
+func unpackWith(decoder func() *zstd.Decoder, data []byte) ([]byte, error) {
 	if len(data) == 0 {
 		return nil, errors.New("unpack: the value is empty")
 	}
@@ -54,7 +66,7 @@ func unpack(data []byte) ([]byte, error) {
 	case formatPlain:
 		return data[1:], nil
 	case formatZstd:
-		plain, err := unpacker().DecodeAll(data[1:], nil)
+		plain, err := decoder().DecodeAll(data[1:], nil)
 		if err != nil {
 			return nil, fmt.Errorf("unpack: %w", err)
 		}
