@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Test is one run of a program that was compiled once for many. Each has fresh processes
@@ -67,6 +68,7 @@ func NewTestResult(id string, r Result) TestResult {
 		ID: id, Outcome: r.Outcome, OK: r.OK, ExitCode: r.ExitCode, Signal: r.Signal, TimedOut: r.TimedOut,
 		Message: r.Message, Stdout: r.Stdout, Stderr: r.Stderr, Duration: r.Duration,
 		CPUUser: r.CPUUser, CPUSystem: r.CPUSystem, PeakMemory: r.PeakMemory, OOMKills: r.OOMKills, PIDsDenied: r.PIDsDenied,
+		Files: r.Files, RefusedFiles: r.RefusedFiles,
 	}
 }
 
@@ -94,8 +96,28 @@ func (t Test) Resolve(program, maxima Limits) (Limits, error) {
 	if size > maxListBytes {
 		errs = append(errs, fmt.Errorf("args: are %d bytes together: want at most %d", size, maxListBytes))
 	}
-	if int64(len(t.Stdin)) > program.InputBytes {
-		errs = append(errs, fmt.Errorf("stdin: is %d bytes: want at most %d", len(t.Stdin), program.InputBytes))
+	errs = append(errs, t.validateFiles(program)...)
+	errs = append(errs, checkOutputs(t.Outputs)...)
+	if t.Talk != nil && (t.Talk.Input == nil || t.Talk.Output == nil) {
+		errs = append(errs, errors.New("talk: input and output must both be set"))
 	}
 	return limits, errors.Join(errs...)
+}
+
+func (t Test) validateFiles(program Limits) []error {
+	total, errs := checkFiles(t.Files, program, func(path string) error { return checkPath(strings.TrimSuffix(path, "/")) })
+	for i, file := range t.Files {
+		if strings.HasSuffix(file.Path, "/") && len(file.Data) > 0 {
+			errs = append(errs, fmt.Errorf("files[%d]: %q is a folder and has %d bytes of data: want none", i, file.Path, len(file.Data)))
+		}
+	}
+	total += int64(len(t.Stdin))
+	switch {
+	case total <= program.InputBytes:
+	case len(t.Files) == 0:
+		errs = append(errs, fmt.Errorf("stdin: is %d bytes: want at most %d", total, program.InputBytes))
+	default:
+		errs = append(errs, fmt.Errorf("files: files and stdin are %d bytes: want at most %d", total, program.InputBytes))
+	}
+	return errs
 }

@@ -49,12 +49,48 @@ func TestTestThatCannotRunIsRefused(t *testing.T) {
 	}
 }
 
+func TestTestFilesAndOutputsFollowTheRulesOfPrograms(t *testing.T) {
+	t.Parallel()
+	program := DefaultLimits()
+	program.FilesIn, program.InputBytes = 2, 10
+	files := func(paths ...string) (files []File) {
+		for _, path := range paths {
+			files = append(files, File{Path: path})
+		}
+		return files
+	}
+	for want, test := range map[string]Test{
+		"files: 3 are given: want at most 2":                   {Files: files("a", "b", "c/")},
+		`files[1].path: "a" is given twice`:                    {Files: files("a", "a")},
+		`files[1].path: "a/" is given twice`:                   {Files: files("a", "a/")},
+		`files[0].path: "../a" is not a clean relative path`:   {Files: files("../a")},
+		`files[0].path: "../a" is not a clean`:                 {Files: files("../a/")},
+		`files[0].path: "a//b" is not a clean`:                 {Files: files("a//b")},
+		`files[0].path: "a/" is not a clean`:                   {Files: files("a//")},
+		"files[0].path: is empty":                              {Files: files("/")},
+		`files[0].path: ".sandloop-out" is where`:              {Files: files(".sandloop-out/")},
+		`files[0]: "a/" is a folder and has 1 bytes of data`:   {Files: []File{{Path: "a/", Data: Bytes("x")}}},
+		"files: files and stdin are 11 bytes: want at most 10": {Stdin: Bytes("123456"), Files: []File{{Path: "a", Data: Bytes("12345")}}},
+		"outputs: 65 are given: want at most 64":               {Outputs: make([]string, 65)},
+		`outputs[1]: "[" is not a pattern`:                     {Outputs: []string{"a", "["}},
+	} {
+		_, err := test.Resolve(program, DefaultMaxima())
+		require.ErrorContains(t, err, want)
+	}
+	_, err := Test{
+		Stdin: Bytes("12345"), Outputs: []string{"**/*.txt"},
+		Files: []File{{Path: "a/b", Data: Bytes("12345"), Executable: true}, {Path: "a/"}},
+	}.Resolve(program, DefaultMaxima())
+	require.NoError(t, err)
+}
+
 func TestTestResultReadsLikeAResult(t *testing.T) {
 	t.Parallel()
 	result := Result{
 		Outcome: OutcomeSignaled, ExitCode: 139, Signal: "SIGSEGV", TimedOut: true, Message: "killed by SIGSEGV",
 		Stdout: NewStream([]byte("out"), nil, 3), Stderr: NewStream([]byte("err"), nil, 3), Duration: Seconds(time.Second),
 		CPUUser: Seconds(time.Minute), CPUSystem: Seconds(time.Hour), PeakMemory: 3, OOMKills: 4, PIDsDenied: 5,
+		Files: []File{{Path: "a", Data: Bytes("x")}}, RefusedFiles: []RefusedFile{{Path: "b", Reason: "is a FIFO"}},
 	}
 	fields := func(v any) (m map[string]any) {
 		data, err := json.Marshal(v)
@@ -66,7 +102,7 @@ func TestTestResultReadsLikeAResult(t *testing.T) {
 	got := fields(NewTestResult("7", result))
 	require.Equal(t, "7", got["id"])
 	delete(got, "id")
-	require.Len(t, got, 14)
+	require.Len(t, got, 16)
 	for name, value := range got {
 		require.Equal(t, all[name], value, name)
 	}

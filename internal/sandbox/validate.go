@@ -56,15 +56,7 @@ func (p Program) Validate(limits Limits) error {
 			refuse("env.%s: %w", key, err)
 		}
 	}
-	if len(p.Outputs) > maxOutputs {
-		refuse("outputs: %d are given: want at most %d", len(p.Outputs), maxOutputs)
-	}
-	for i, pattern := range p.Outputs {
-		if err := CheckPattern(pattern); err != nil {
-			refuse("outputs[%d]: %w", i, err)
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, checkOutputs(p.Outputs)...)...)
 }
 
 // listBytes is the size of the arguments and the environment.
@@ -78,28 +70,49 @@ func (p Program) listBytes() (size int) {
 	return size
 }
 
-func (p Program) validateFiles(limits Limits) (errs []error) {
-	if len(p.Files) > limits.FilesIn {
-		errs = append(errs, fmt.Errorf("files: %d are given: want at most %d", len(p.Files), limits.FilesIn))
+func (p Program) validateFiles(limits Limits) []error {
+	total, errs := checkFiles(p.Files, limits, checkPath)
+	total += int64(len(p.Source) + len(p.Stdin))
+	if total > limits.InputBytes {
+		errs = append(errs, fmt.Errorf("files: source, files and stdin are %d bytes: want at most %d", total, limits.InputBytes))
 	}
-	total, paths := int64(len(p.Source)+len(p.Stdin)), 0
+	return errs
+}
+
+// checkFiles returns the size of all files and one error for each that is wrong.
+func checkFiles(files []File, limits Limits, check func(path string) error) (total int64, errs []error) {
+	if len(files) > limits.FilesIn {
+		errs = append(errs, fmt.Errorf("files: %d are given: want at most %d", len(files), limits.FilesIn))
+	}
+	paths := 0
 	seen := map[string]bool{}
-	for i, file := range p.Files {
-		if err := checkPath(file.Path); err != nil {
+	for i, file := range files {
+		if err := check(file.Path); err != nil {
 			errs = append(errs, fmt.Errorf("files[%d].path: %w", i, err))
 		}
-		if seen[file.Path] {
+		name := strings.TrimSuffix(file.Path, "/")
+		if seen[name] {
 			errs = append(errs, fmt.Errorf("files[%d].path: %q is given twice", i, file.Path))
 		}
-		seen[file.Path] = true
+		seen[name] = true
 		total += int64(len(file.Data))
 		paths += len(file.Path)
 	}
 	if paths > maxListBytes {
 		errs = append(errs, fmt.Errorf("files: all paths are %d bytes together: want at most %d", paths, maxListBytes))
 	}
-	if total > limits.InputBytes {
-		errs = append(errs, fmt.Errorf("files: source, files and stdin are %d bytes: want at most %d", total, limits.InputBytes))
+	return total, errs
+}
+
+// checkOutputs checks the patterns of files that are to come back.
+func checkOutputs(patterns []string) (errs []error) {
+	if len(patterns) > maxOutputs {
+		errs = append(errs, fmt.Errorf("outputs: %d are given: want at most %d", len(patterns), maxOutputs))
+	}
+	for i, pattern := range patterns {
+		if err := CheckPattern(pattern); err != nil {
+			errs = append(errs, fmt.Errorf("outputs[%d]: %w", i, err))
+		}
 	}
 	return errs
 }

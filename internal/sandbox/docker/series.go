@@ -3,11 +3,8 @@ package docker
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
-	"github.com/sandloop/sandloop/internal/sandbox/wire"
 )
 
 // RunTests compiles a program once and runs it on the tests that next gives, one after the other
@@ -17,7 +14,8 @@ import (
 //
 // The Result tells how the whole went: ok when next had enough, whatever became of its tests, or compile_error,
 // canceled, or rejected, also for a test that asks for what is not allowed. Program.Stdin is not used;
-// Program.OnOutput hears of the compile step and of every test; Program.Outputs are files that the last test left.
+// Program.OnOutput hears of the compile step and of every test; Program.Outputs are files that the last test left, beside
+// those that each test's own Outputs ask for.
 // Errors are those of Run; then all tests have to be run again.
 //
 // All tests run in one container, unless a test destroys it or leaves something that cannot be
@@ -51,14 +49,6 @@ type series struct {
 	spent bool
 }
 
-// testCase is a test as a container gets it.
-type testCase struct {
-	id     string
-	limits sandbox.Limits
-	step   wire.Step
-	stdin  []byte
-}
-
 // begin starts over with a fresh container.
 func (s *series) begin(p sandbox.Program, prepared sandbox.Prepared, maxima sandbox.Limits) {
 	s.program, s.prepared, s.maxima = p, prepared, maxima
@@ -81,24 +71,6 @@ func (s *series) take() *testCase {
 	return s.pending
 }
 
-func (s *series) newCase(test sandbox.Test) (*testCase, error) {
-	limits, err := test.Resolve(s.prepared.Limits, s.maxima)
-	if err == nil {
-		withStdin := s.program
-		withStdin.Stdin = test.Stdin
-		err = checkInput(withStdin, s.prepared, 2) // sandbox-init keeps one for the tests to come
-	}
-	if err != nil {
-		return nil, fmt.Errorf("test %q: %w", test.ID, err)
-	}
-	prepared := s.prepared
-	prepared.Limits = limits
-	all := steps(prepared)
-	step := all[len(all)-1]
-	step.Argv = slices.Concat(step.Argv, test.Args)
-	return &testCase{id: test.ID, limits: limits, step: step, stdin: test.Stdin}, nil
-}
-
 // done notes what became of the pending test.
 func (s *series) done(r sandbox.Result) {
 	result := sandbox.NewTestResult(s.pending.id, r)
@@ -111,6 +83,7 @@ func (s *series) done(r sandbox.Result) {
 func (s *series) conclude(r *sandbox.Result) (concluded bool) {
 	if s.running && r.Outcome != sandbox.OutcomeCanceled { // the test took the sandbox with it
 		s.done(*r)
+		r.Files, r.RefusedFiles = nil, nil // they are the test's
 		s.take()
 	} else if !s.over && !s.spent {
 		return true // it never came to tests, or someone canceled

@@ -21,10 +21,13 @@ func converseTests(t *testing.T, expires time.Time, script func(*fakeInit)) (*se
 		Limits: sandbox.DefaultLimits(), Plan: sandbox.Plan{Compile: []string{"cc"}, Run: []string{"./out"}},
 	}
 	tests := &series{next: func(*sandbox.TestResult) (sandbox.Test, bool) {
-		return sandbox.Test{ID: "in", Stdin: bytes.Repeat([]byte("i"), 100_000), WallTime: wall(time.Second)}, true
+		return sandbox.Test{
+			ID: "in", Stdin: bytes.Repeat([]byte("i"), 100_000), WallTime: wall(time.Second),
+			Files: []sandbox.File{{Path: "a/"}, {Path: "a/b", Data: []byte("file")}}, Outputs: []string{"*"},
+		}, true
 	}}
 	tests.begin(sandbox.Program{}, prepared, sandbox.DefaultMaxima())
-	j := job{spec: wire.Spec{Key: bytes.Repeat([]byte{7}, 32), Steps: steps(prepared)}}
+	j := job{spec: wire.Spec{Key: bytes.Repeat([]byte{7}, 32), Steps: steps(prepared), FilesOut: 1, FileBytes: 2}}
 	j.forTests(tests)
 	ours, theirs := net.Pipe()
 	release := make(chan struct{})
@@ -67,7 +70,11 @@ func (f *fakeInit) takeTest() *wire.Test {
 	require.Equal(f.t, wire.TypeTest, kind)
 	var test wire.Test
 	require.NoError(f.t, json.Unmarshal(payload, &test))
-	for size := test.StdinSize; size > 0; size -= int64(len(payload)) {
+	size := test.StdinSize
+	for _, file := range test.Files {
+		size += file.Size
+	}
+	for ; size > 0; size -= int64(len(payload)) {
 		kind, payload, err = f.in.Read()
 		require.NoError(f.t, err)
 		require.Equal(f.t, wire.TypeData, kind)
@@ -83,8 +90,12 @@ func TestSessionOfTests(t *testing.T) {
 		require.EqualValues(t, 100_000, test.StdinSize)
 		require.Equal(t, sandbox.Seconds(time.Second), test.Step.WallTime)
 		require.Equal(t, []string{"./out"}, test.Step.Argv)
+		require.Equal(t, []wire.FileHeader{{Path: "a/"}, {Path: "a/b", Size: 4}}, test.Files)
+		require.Equal(t, []string{"*"}, test.Outputs)
 		f.output(wire.TypeOutput, wire.StreamStdout, "out")
-		f.json(wire.TypeStep, wire.StepReport{Name: "run", StdoutTotal: 3, ExitCode: 4})
+		f.json(wire.TypeFile, wire.FileHeader{Path: "c", Size: 2})
+		require.NoError(t, f.Write(wire.TypeData, []byte("cc")))
+		f.json(wire.TypeStep, wire.StepReport{Name: "run", StdoutTotal: 3, ExitCode: 4, Refused: []sandbox.RefusedFile{{Path: "d"}}})
 		require.Nil(t, f.takeTest(), "the container has no time for a second one")
 		f.json(wire.TypeEnd, wire.End{})
 	})
@@ -92,6 +103,9 @@ func TestSessionOfTests(t *testing.T) {
 	require.Len(t, got.steps, 2, "what is past does not pile up")
 	require.Equal(t, "out", string(tests.previous.Stdout.Data))
 	require.Equal(t, 4, tests.previous.ExitCode)
+	require.Equal(t, []sandbox.File{{Path: "c", Data: []byte("cc")}}, tests.previous.Files)
+	require.Equal(t, []sandbox.RefusedFile{{Path: "d"}}, tests.previous.RefusedFiles)
+	require.Empty(t, got.files, "they are not the program's")
 	require.True(t, tests.spent)
 	require.Equal(t, "in", tests.pending.id, "it is for the next container")
 	require.Equal(t, []time.Duration{0, 16 * time.Second, 0, 15 * time.Second}, expected)

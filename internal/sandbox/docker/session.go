@@ -104,10 +104,15 @@ func (s *session) sendTest(test *testCase) error {
 	if test == nil {
 		return s.w.Write(wire.TypeFinish)
 	}
-	if err := s.w.WriteJSON(wire.TypeTest, wire.Test{Step: test.step, StdinSize: int64(len(test.stdin))}); err != nil {
+	if err := s.w.WriteJSON(wire.TypeTest, test.test); err != nil {
 		return err
 	}
-	return s.sendBytes(test.stdin)
+	for _, data := range test.data {
+		if err := s.sendBytes(data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *session) sendBytes(data []byte) error {
@@ -241,8 +246,11 @@ func (s *session) step(payload []byte) error {
 // gives the series what became of it.
 func (s *session) testDone() {
 	last := len(s.report.steps) - 2
-	done := report{start: s.report.start, steps: s.report.steps[last : last+1]}
-	s.job.tests.done(resultOf(done, s.job.tests.pending.limits))
+	done := report{start: s.report.start, steps: s.report.steps[last : last+1], files: s.report.files}
+	result := resultOf(done, s.job.tests.pending.limits)
+	result.RefusedFiles = s.report.steps[last].report.Refused
+	s.job.tests.done(result)
+	s.report.files = nil
 	s.report.steps = append(s.report.steps[:last:last], stepOutput{})
 	s.job.spec.Steps = s.job.spec.Steps[:last:last]
 }
@@ -259,8 +267,8 @@ func (s *session) nextTest() {
 		s.expect(reportMargin)
 	} else {
 		tests.running = true
-		s.job.spec.Steps = append(s.job.spec.Steps, test.step)
-		s.report.steps[len(s.report.steps)-1].name = test.step.Name
+		s.job.spec.Steps = append(s.job.spec.Steps, test.test.Step)
+		s.report.steps[len(s.report.steps)-1].name = test.test.Step.Name
 		s.expect(test.limits.WallTime + reportMargin)
 	}
 	select {

@@ -19,11 +19,15 @@ type dataReader struct {
 }
 
 func newDataReader(frames *wire.Reader, spec wire.Spec) *dataReader {
-	d := &dataReader{next: frames.Read, due: spec.StdinSize}
-	for _, file := range spec.Files {
-		d.due += max(0, file.Size)
+	return &dataReader{next: frames.Read, due: dataSize(spec.Files, spec.StdinSize)}
+}
+
+// dataSize is how many bytes follow a spec or a test.
+func dataSize(files []wire.FileHeader, stdin int64) int64 {
+	for _, file := range files {
+		stdin += max(0, file.Size)
 	}
-	return d
+	return stdin
 }
 
 // discard reads what is still due, so that a worker that is sending gets to the point
@@ -68,14 +72,18 @@ func placeFiles(dir string, files []wire.FileHeader, data io.Reader) error {
 	defer func() { _ = root.Close() }()
 	for _, file := range files {
 		if err := placeFile(root, file, data); err != nil {
-			var full syscall.Statfs_t
-			if errors.Is(err, syscall.ENOSPC) && syscall.Statfs(dir, &full) == nil {
-				return fmt.Errorf("place %q of %d bytes: %s of %d bytes is full: %w", file.Path, file.Size, dir, size(&full), err)
-			}
-			return fmt.Errorf("place %q: %w", file.Path, err)
+			return placeError(dir, file, err)
 		}
 	}
 	return nil
+}
+
+func placeError(dir string, file wire.FileHeader, err error) error {
+	var full syscall.Statfs_t
+	if errors.Is(err, syscall.ENOSPC) && syscall.Statfs(dir, &full) == nil {
+		return fmt.Errorf("place %q of %d bytes: %s of %d bytes is full: %w", file.Path, file.Size, dir, size(&full), err)
+	}
+	return fmt.Errorf("place %q: %w", file.Path, err)
 }
 
 func placeFile(root *os.Root, file wire.FileHeader, data io.Reader) error {

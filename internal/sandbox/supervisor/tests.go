@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
 )
 
@@ -51,7 +52,7 @@ func (s *session) tests(r *runner, spec wire.Spec, clean *cleaner) error {
 		if err := json.Unmarshal(payload, &test); err != nil {
 			return fmt.Errorf("read test: %w", err)
 		}
-		s.data = &dataReader{next: receive, due: test.StdinSize}
+		s.data = &dataReader{next: receive, due: dataSize(test.Files, test.StdinSize)}
 		in, err := s.prepare(test, spec, clean, kept)
 		if errors.Is(err, errCanceled) {
 			return nil
@@ -64,6 +65,9 @@ func (s *session) tests(r *runner, spec wire.Spec, clean *cleaner) error {
 		if err := errors.Join(err, in.close()); err != nil {
 			return err
 		}
+		if report.Refused, err = s.sendOutputs(test, spec, report); err != nil {
+			return err
+		}
 		if err := s.out.WriteJSON(wire.TypeStep, report); err != nil {
 			return err
 		}
@@ -73,20 +77,33 @@ func (s *session) tests(r *runner, spec wire.Spec, clean *cleaner) error {
 	}
 }
 
-// prepare makes the sandbox what it was when the steps had ended, and takes the test's stdin.
+// sendOutputs sends the files that a test asked for and returns what it refused.
+func (s *session) sendOutputs(test wire.Test, spec wire.Spec, report wire.StepReport) ([]sandbox.RefusedFile, error) {
+	if report.Cause == wire.CauseCanceled {
+		return nil, nil
+	}
+	spec.Outputs = test.Outputs
+	return collect(workspaceDir, spec, s.out)
+}
+
+// prepare makes the sandbox what it was when the steps had ended, and takes the test's files and stdin.
 func (s *session) prepare(test wire.Test, spec wire.Spec, clean *cleaner, kept *snapshot) (*input, error) {
 	if err := validate(test.Step); err != nil {
 		return nil, err
 	}
-	if need := 2*kept.size + test.StdinSize + ownMemory; test.StdinSize < 0 || need > spec.Expect.MemoryBytes {
-		return nil, fmt.Errorf("stdin of %d bytes does not fit into %d bytes of memory beside twice the %d bytes that the steps left",
-			test.StdinSize, spec.Expect.MemoryBytes, kept.size)
+	input := dataSize(test.Files, test.StdinSize)
+	if need := 2*kept.size + input + ownMemory; test.StdinSize < 0 || need > spec.Expect.MemoryBytes {
+		return nil, fmt.Errorf("files and stdin of %d bytes do not fit into %d bytes of memory beside twice the %d bytes that the steps left",
+			input, spec.Expect.MemoryBytes, kept.size)
 	}
 	if err := clean.run(); err != nil {
 		return nil, err
 	}
 	if err := kept.restore(workspaceDir); err != nil {
 		return nil, fmt.Errorf("restore what the steps left: %w", err)
+	}
+	if err := overlayFiles(workspaceDir, test.Files, s.data); err != nil {
+		return nil, err
 	}
 	return newInput(s.data, test.StdinSize)
 }

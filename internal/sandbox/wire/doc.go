@@ -10,8 +10,9 @@
 // that were asked for, each [FileHeader] followed by its data; and [End]. A [Fault] instead means that
 // sandbox-init could not do its part. Then it closes.
 //
-// After a spec with tests the worker sends, once all steps have passed, a [Test] (TypeTest) with its stdin and awaits its
-// output and [StepReport] before the next; TypeFinish ends them, and then files and End come.
+// After a spec with tests the worker sends, once all steps have passed, a [Test] (TypeTest) with its files and stdin and
+// awaits its output, the files that it asked for and its [StepReport] before the next; TypeFinish ends them, and then the
+// files of the spec and End come.
 //
 // It imports the standard library and internal/sandbox only.
 package wire

@@ -10,7 +10,7 @@ const (
 	TypeSpec   Type = 'S' // worker: Spec
 	TypeData   Type = 'D' // both: bytes of a file or of stdin
 	TypeCancel Type = 'C' // worker: empty
-	TypeTest   Type = 'N' // worker: Test, followed by TypeData frames of its stdin
+	TypeTest   Type = 'N' // worker: Test, followed by TypeData frames of its files and its stdin
 	TypeFinish Type = 'Z' // worker: empty; no test follows
 	TypeReady  Type = 'R' // init: Ready, authenticated by the empty key
 	TypeStart  Type = 'B' // init: Start
@@ -74,10 +74,16 @@ type Step struct {
 	OutputKill int64           `json:"output_kill_bytes"`
 }
 
-// Test is one run of what the steps of a Spec with Tests have made. It finds only what those have left.
+// Test is one run of what the steps of a Spec with Tests have made. It finds only what those have left,
+// and its own files over that.
 type Test struct {
-	Step      Step  `json:"step"`
-	StdinSize int64 `json:"stdin_size"`
+	Step Step `json:"step"`
+	// Files are written below /workspace; their bytes follow in order, then those of stdin. A Path
+	// that ends in a slash is a folder.
+	Files     []FileHeader `json:"files,omitempty"`
+	StdinSize int64        `json:"stdin_size"`
+	// Outputs are patterns of files to send back before the StepReport, within the bounds of the Spec.
+	Outputs []string `json:"outputs,omitempty"`
 }
 
 // FileHeader announces a file; Path is relative to /workspace.
@@ -96,7 +102,7 @@ type Ready struct {
 }
 
 // Version of the protocol; worker and sandbox-init must agree.
-const Version = 2
+const Version = 3
 
 // HeadroomPIDs is what the container's limit of processes exceeds the job's by: sandbox-init
 // starts exactly so many threads before it is ready and never more.
@@ -140,6 +146,8 @@ type StepReport struct {
 	// StdoutTotal and StderrTotal count what the step wrote.
 	StdoutTotal int64 `json:"stdout_total"`
 	StderrTotal int64 `json:"stderr_total"`
+	// Refused are files that a test asked for and that did not come.
+	Refused []sandbox.RefusedFile `json:"refused,omitempty"`
 }
 
 // Failed tells whether no further step of a spec runs after this one.
