@@ -7,8 +7,6 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"time"
-
-	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
 // attempt is a run of a job that is under way in this worker.
@@ -60,10 +58,11 @@ func (w *Worker) snapshot() []*attempt {
 	return attempts
 }
 
-// execute runs the program of an attempt, with its live output if somebody may follow.
-func (w *Worker) execute(ctx context.Context, a *attempt) (sandbox.Result, error) {
+// execute runs or judges the program of an attempt, with its live output if somebody may follow.
+func (w *Worker) execute(ctx context.Context, a *attempt) (e ending, err error) {
 	program := a.job.Program
 	program.ID, program.Attempt = a.ref.ID, a.number
+	program.Reuse = tenantBatch(a.job.Tenant, program.Reuse)
 	if a.number > 1 {
 		if err := w.options.Runner.KillOlder(ctx, a.ref.ID, a.number); err != nil {
 			w.log.WarnContext(ctx, "older attempts not killed", "job", a.ref.ID, "attempt", a.number, "error", err)
@@ -74,18 +73,25 @@ func (w *Worker) execute(ctx context.Context, a *attempt) (sandbox.Result, error
 		defer output.close()
 		program.OnOutput = output.write
 	}
-	return w.runSafely(ctx, program)
+	if a.job.Grade != nil {
+		return w.judge(ctx, program, *a.job.Grade)
+	}
+	err = w.safely(ctx, "runner", a.ref.ID, func() (err error) {
+		e.Result, err = w.options.Runner.Run(ctx, program)
+		return err
+	})
+	return e, err
 }
 
-// runSafely turns a panic of the runner into an error, since it is our failure.
-func (w *Worker) runSafely(ctx context.Context, program sandbox.Program) (result sandbox.Result, err error) {
+// safely turns a panic of the runner or judge into an error, since it is our failure.
+func (w *Worker) safely(ctx context.Context, who, id string, run func() error) (err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
-			w.log.ErrorContext(ctx, "runner panicked", "job", program.ID, "panic", problem, "stack", string(debug.Stack()))
-			err = fmt.Errorf("runner panicked: %v", problem)
+			w.log.ErrorContext(ctx, who+" panicked", "job", id, "panic", problem, "stack", string(debug.Stack()))
+			err = fmt.Errorf("%s panicked: %v", who, problem)
 		}
 	}()
-	return w.options.Runner.Run(ctx, program)
+	return run()
 }
 
 // storeTime bounds how long a worker tries to write what became of a job. After it the job

@@ -94,8 +94,7 @@ func TestAwaitFindsOutWithoutAMessage(t *testing.T) {
 			n, err := b.rdb.PubSubNumSub(b.ctx, channel).Result()
 			return err == nil && n[channel] == 1
 		}, "somebody waits")
-		packed, err := encodeResult(id, okResult("silent"))
-		require.NoError(t, err)
+		packed := packResult(okResult("silent"))
 		require.NoError(t, b.rdb.Set(b.ctx, "sandloop:{"+id+"}:result", packed, 0).Err())
 		require.NoError(t, b.rdb.HSet(b.ctx, "sandloop:{"+id+"}:state", "state", "done").Err())
 		require.Equal(t, "silent", receive(t, outputs))

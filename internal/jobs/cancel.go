@@ -35,10 +35,7 @@ func (c *Client) Cancel(ctx context.Context, id string) (Status, error) {
 	if err := checkID(id); err != nil {
 		return Status{}, err
 	}
-	canceled, err := encodeResult(id, ourResult(sandbox.OutcomeCanceled, "the job was canceled before it started"))
-	if err != nil {
-		return Status{}, err
-	}
+	canceled := packResult(ourResult(sandbox.OutcomeCanceled, "the job was canceled before it started"))
 	reply, err := c.store.run(ctx, cancelScript, id, canceled, formatTime(time.Now()),
 		durationMillis(c.store.retention), c.store.keys.doneChannel(id))
 	if err != nil {

@@ -26,16 +26,12 @@ finish(ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6])
 return {'stored'}
 `)
 
-// finish stores the result of an attempt. It reports false when another attempt owns the
+// finish stores the packed result of an attempt. It reports false when another attempt owns the
 // job by now, or it has a result: then nothing was written.
-func (w *Worker) finish(ctx context.Context, a *attempt, result sandbox.Result) (bool, error) {
-	packed, err := encodeResult(a.ref.ID, result)
-	if err != nil {
-		return false, err
-	}
+func (w *Worker) finish(ctx context.Context, a *attempt, outcome sandbox.Outcome, packed []byte) (bool, error) {
 	now := time.Now()
 	history := Attempt{Number: a.number, Worker: w.id, Started: a.started, Ended: now}.encode()
-	reply, err := w.store.run(ctx, finishScript, a.ref.ID, a.token, packed, string(result.Outcome), formatTime(now),
+	reply, err := w.store.run(ctx, finishScript, a.ref.ID, a.token, packed, string(outcome), formatTime(now),
 		durationMillis(w.store.retention), w.store.keys.doneChannel(a.ref.ID), history)
 	if err != nil {
 		return false, fmt.Errorf("store result of job %s: %w", a.ref, err)

@@ -57,11 +57,11 @@ func (w *Worker) handle(ctx context.Context, queue Queue, r ref) error {
 	a.number, a.started, a.submitted = b.attempt, b.started, b.submitted
 	a.begun.Store(true)
 	w.log.DebugContext(ctx, "job started", "job", r.ID, "attempt", a.number, "queue", queue)
-	var result sandbox.Result
+	var end ending
 	if a.job, err = w.load(ctx, r.ID, b.body); err == nil {
-		result, err = w.execute(ctx, a)
+		end, err = w.execute(ctx, a)
 	}
-	err = w.settle(ctx, queue, a, result, err)
+	err = w.settle(ctx, queue, a, end, err)
 	if !errors.Is(err, errUnsettled) {
 		w.forget(ctx, r)
 	}
@@ -122,23 +122,24 @@ func (w *Worker) forget(ctx context.Context, r ref) {
 }
 
 // settle writes what became of an attempt, according to why it ended.
-func (w *Worker) settle(ctx context.Context, queue Queue, a *attempt, result sandbox.Result, problem error) error {
+func (w *Worker) settle(ctx context.Context, queue Queue, a *attempt, end ending, problem error) error {
 	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(cause, ErrLost):
 		return w.drop(a)
 	case problem == nil:
 	case errors.Is(cause, sandbox.ErrCanceled):
-		result = ourResult(sandbox.OutcomeCanceled, "the job was canceled; what it did is not known: "+problem.Error())
+		end = ending{Result: ourResult(sandbox.OutcomeCanceled, "the job was canceled; what it did is not known: "+problem.Error())}
 	case errors.Is(cause, ErrShutdown):
 		return w.requeue(ctx, queue, a)
 	default:
 		return w.fail(ctx, queue, a, problem)
 	}
-	result.QueueTime = sandbox.Seconds(max(0, a.started.Sub(a.submitted)))
+	end.QueueTime = sandbox.Seconds(max(0, a.started.Sub(a.submitted)))
+	end, packed := end.storable()
 	var stored bool
 	err := w.insist(ctx, func(ctx context.Context) (err error) {
-		stored, err = w.finish(ctx, a, result)
+		stored, err = w.finish(ctx, a, end.Outcome, packed)
 		return err
 	})
 	switch {
@@ -151,8 +152,8 @@ func (w *Worker) settle(ctx context.Context, queue Queue, a *attempt, result san
 	if a.job.Follow {
 		endOutput(ctx, w.store, a.ref.ID)
 	}
-	w.log.InfoContext(ctx, "job done", "job", a.ref.ID, "attempt", a.number, "queue", queue, "outcome", result.Outcome,
-		"duration", result.Duration.Duration(), "queued", result.QueueTime.Duration())
+	w.log.InfoContext(ctx, "job done", "job", a.ref.ID, "attempt", a.number, "queue", queue, "outcome", end.Outcome,
+		"duration", end.Duration.Duration(), "queued", end.QueueTime.Duration())
 	return nil
 }
 
@@ -193,8 +194,12 @@ func (w *Worker) fail(ctx context.Context, queue Queue, a *attempt, problem erro
 	w.counters.Failed.Add(1)
 	w.log.ErrorContext(ctx, "attempt failed", "job", a.ref.ID, "attempt", a.number, "error", problem)
 	var reply []string
+	reason := releaseFailed
+	if errors.Is(problem, ErrNoBlob) {
+		reason = releaseHopeless
+	}
 	err := w.insist(ctx, func(ctx context.Context) (err error) {
-		reply, err = w.release(ctx, a, releaseFailed, problem.Error())
+		reply, err = w.release(ctx, a, reason, problem.Error())
 		return err
 	})
 	switch {

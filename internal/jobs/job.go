@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -25,6 +26,7 @@ const (
 	maxIDBytes     = 64
 	maxTenantBytes = 128
 	maxKeyBytes    = 256
+	maxReuseBytes  = 128
 )
 
 // Job is one program to be run once, or one submission to be judged.
@@ -80,9 +82,9 @@ func decodeStrict(data []byte) (Job, error) {
 func explainJSON(err error) error {
 	var typed *json.UnmarshalTypeError
 	switch {
-	case errors.As(err, &typed) && typed.Field == "":
+	case errors.As(err, &typed) && typed.Type == reflect.TypeFor[Job]():
 		return fmt.Errorf("job: is a JSON %s: want an object", typed.Value)
-	case errors.As(err, &typed):
+	case errors.As(err, &typed) && typed.Field != "": // without it, a type that reads itself has said what it wants
 		return fmt.Errorf("%s: is a JSON %s: want %s", typed.Field, typed.Value, wanted(typed))
 	case errors.Is(err, io.EOF):
 		return errors.New("job: is empty: want a JSON object")
@@ -123,6 +125,17 @@ func (j Job) Validate() error {
 	errs = append(errs, checkLabel("tenant", j.Tenant, maxTenantBytes), checkLabel("idempotency_key", j.IdempotencyKey, maxKeyBytes))
 	if err := j.Program.Validate(sandbox.Limits{FilesIn: math.MaxInt, InputBytes: math.MaxInt64}); err != nil {
 		errs = append(errs, fmt.Errorf("program: %w", err))
+	}
+	if reuse := j.Program.Reuse; reuse != "" && !validName(reuse, maxReuseBytes) {
+		errs = append(errs, fmt.Errorf("program.reuse: %.160q: want up to %d letters, digits, '-', '_' and '.'", reuse, maxReuseBytes))
+	}
+	if j.Grade != nil {
+		if len(j.Program.Stdin) > 0 {
+			errs = append(errs, fmt.Errorf("program.stdin: is %d bytes: want none beside grade, whose tests have inputs of their own", len(j.Program.Stdin)))
+		}
+		if err := j.Grade.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("grade: %w", err))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -20,6 +20,15 @@ func KeyedID(tenant, key string) string {
 	return "k" + lowerBase32.EncodeToString(sum[:])[:26]
 }
 
+// tenantBatch makes the name of a batch, Program.Reuse, one of the tenant's own: the programs
+// of two tenants must never run in the same container, whatever names they give.
+func tenantBatch(tenant, name string) string {
+	if name == "" {
+		return ""
+	}
+	return "b" + KeyedID(tenant, name)[1:]
+}
+
 // newID makes an id that sorts by time.
 func newID() string { return ulid.Make().String() }
 

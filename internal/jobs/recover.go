@@ -94,12 +94,8 @@ func (w *Worker) recoverJob(ctx context.Context, member, worker string) error {
 
 // exhausted is the packed result of a job that is given up.
 func (w *Worker) exhausted(problem string) []byte {
-	packed, err := encodeResult("", ourResult(sandbox.OutcomeInfraError, fmt.Sprintf(
+	return packResult(ourResult(sandbox.OutcomeInfraError, fmt.Sprintf(
 		"sandloop failed to run the job %d times and gave up; the program is not to blame; the last time: %s", w.options.MaxAttempts, problem)))
-	if err != nil {
-		w.log.Error("result not encoded", "error", err) // a struct of plain fields always encodes
-	}
-	return packed
 }
 
 // bury lists a job among the dead letters of its queue for as long as its result is kept.

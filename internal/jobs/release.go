@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
-// releaseScript gives up an attempt without a result. ARGV: token, failed or shutdown,
+// releaseScript gives up an attempt without a result. ARGV: token, failed, hopeless or shutdown,
 // line of history, most attempts, time, retention, channel for waiters, canceled result,
 // result of a job that is given up. The reply is lost, done and the outcome, or queued and the dispatch.
 var releaseScript = newScript(`
@@ -27,7 +29,8 @@ if get('cancel') then
 	finish(ARGV[8], 'canceled', ARGV[5], ARGV[6], ARGV[7])
 	return {'done', 'canceled'}
 end
-if ARGV[2] == 'failed' and redis.call('HINCRBY', KEYS[1], 'failures', 1) >= tonumber(ARGV[4]) then
+local failures = ARGV[2] ~= 'shutdown' and redis.call('HINCRBY', KEYS[1], 'failures', 1) or 0
+if ARGV[2] == 'hopeless' or failures >= tonumber(ARGV[4]) then
 	finish(ARGV[9], 'infra_error', ARGV[5], ARGV[6], ARGV[7])
 	return {'done', 'infra_error'}
 end
@@ -39,18 +42,24 @@ redis.call('HDEL', KEYS[1], 'token')
 return {'queued', dispatch}
 `)
 
-// The reasons to give up an attempt: one counts against the job's attempts, one does not.
+// The reasons to give up an attempt: the first counts against the job's attempts, the second is
+// the last whatever their number, and the third does not count.
 const (
 	releaseFailed   = "failed"
+	releaseHopeless = "hopeless"
 	releaseShutdown = "shutdown"
 )
 
 // release gives up an attempt. The reply is that of the script.
 func (w *Worker) release(ctx context.Context, a *attempt, reason, problem string) ([]string, error) {
 	now := time.Now()
+	last := w.exhausted(problem)
+	if reason == releaseHopeless {
+		last = packResult(ourResult(sandbox.OutcomeInfraError, "sandloop cannot run the job; the program is not to blame: "+problem))
+	}
 	history := Attempt{Number: a.number, Worker: w.id, Started: a.started, Ended: now, Error: problem}.encode()
 	reply, err := w.store.run(ctx, releaseScript, a.ref.ID, a.token, reason, history, strconv.Itoa(w.options.MaxAttempts),
-		formatTime(now), durationMillis(w.store.retention), w.store.keys.doneChannel(a.ref.ID), w.canceledResult, w.exhausted(problem))
+		formatTime(now), durationMillis(w.store.retention), w.store.keys.doneChannel(a.ref.ID), w.canceledResult, last)
 	if err != nil {
 		return nil, fmt.Errorf("release job %s: %w", a.ref, err)
 	}

@@ -60,7 +60,8 @@ type Record struct {
 	SubmittedAt time.Time      `json:"submitted_at"`
 	FinishedAt  time.Time      `json:"finished_at"`
 	Result      sandbox.Result `json:"result"`
-	// Grade is the report on a job that was judged. It is nil when that came to no end, which Result explains.
+	// Grade is the report on a job that was to be judged, with the verdict IE when our machinery failed
+	// or the job was rejected. It is nil when that was canceled.
 	Grade *grade.Report `json:"grade,omitempty"`
 	// Attempts are all tries in order; a job that was canceled while it waited has none.
 	Attempts []Attempt `json:"attempts,omitempty"`
@@ -87,6 +88,7 @@ const (
 	fieldFinished  = "finished"
 	fieldCancel    = "cancel"
 	fieldHistory   = "history"
+	fieldGraded    = "graded" // not empty for a job that is to be judged
 )
 
 func parseStatus(id string, fields map[string]string) Status {

@@ -149,36 +149,28 @@ func (s *store) record(ctx context.Context, id string) (Record, Status, error) {
 		return Record{}, status, fmt.Errorf("job %s is %s: %w", id, status.State, ErrNotDone)
 	}
 	record := Record{JobID: id, Tenant: status.Tenant, Queue: status.Queue, SubmittedAt: status.SubmittedAt, FinishedAt: status.FinishedAt}
-	if record.Result, err = decodeResult(id, result.Val()); err != nil {
+	end, err := decodeEnding(id, result.Val())
+	if err != nil {
 		return Record{}, status, err
+	}
+	record.Result, record.Grade = end.Result, end.Grade
+	if fields[fieldGraded] != "" && record.Grade == nil {
+		record.Grade = unjudged(record.Result)
 	}
 	record.Attempts, err = parseHistory(id, fields[fieldHistory])
 	return record, status, err
 }
 
-func encodeResult(id string, result sandbox.Result) ([]byte, error) {
-	plain, err := json.Marshal(result)
-	if err != nil {
-		return nil, fmt.Errorf("encode result of job %s: %w", id, err)
-	}
-	return pack(plain), nil
-}
-
 // errUnreadable means that a stored result is broken, which no waiting mends.
 var errUnreadable = errors.New("decode result")
-
-func decodeResult(id, packed string) (result sandbox.Result, err error) {
-	plain, err := unpack([]byte(packed))
-	if err != nil {
-		return sandbox.Result{}, fmt.Errorf("%w of job %s: %w", errUnreadable, id, err)
-	}
-	if err := json.Unmarshal(plain, &result); err != nil {
-		return sandbox.Result{}, fmt.Errorf("%w of job %s: %w", errUnreadable, id, err)
-	}
-	return result, nil
-}
 
 // ourResult is a result that no program gave.
 func ourResult(outcome sandbox.Outcome, message string) sandbox.Result {
 	return sandbox.Result{Outcome: outcome, ExitCode: -1, Message: message}
+}
+
+// packResult encodes a result of ours.
+func packResult(result sandbox.Result) []byte {
+	_, packed := ending{Result: result}.storable()
+	return packed
 }

@@ -29,7 +29,7 @@ type Submission struct {
 }
 
 // createScript stores a new job. ARGV: hash, token, body, tenant, queue, time of
-// submission, retention. The reply is created, existing or conflict, then state, dispatch and queue.
+// submission, retention, and 1 for a job that is to be judged or nothing. The reply is created, existing or conflict, then state, dispatch and queue.
 var createScript = newScript(`
 local hash, token, state, dispatch, queue = get('hash', 'submission', 'state', 'dispatch', 'queue')
 if hash then
@@ -40,6 +40,9 @@ if hash then
 end
 redis.call('HSET', KEYS[1], 'state', 'queued', 'dispatch', '1', 'attempt', '0', 'failures', '0',
 	'hash', ARGV[1], 'submission', ARGV[2], 'tenant', ARGV[4], 'queue', ARGV[5], 'submitted', ARGV[6])
+if ARGV[8] ~= '' then
+	redis.call('HSET', KEYS[1], 'graded', ARGV[8])
+end
 redis.call('PEXPIRE', KEYS[1], ARGV[7])
 redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[7])
 return {'created', 'queued', '1', ARGV[5]}
@@ -121,11 +124,14 @@ func (c *Client) prepare(job Job, now time.Time) (*pendingJob, error) {
 	if err == nil && len(body) > c.bodyLimit {
 		return &pendingJob{ref: ref{ID: job.ID}}, fmt.Errorf("submit job %s: %w: %d bytes in JSON, want at most %d", job.ID, ErrTooLarge, len(body), c.bodyLimit)
 	}
-	packed := pack(body)
+	packed, graded := pack(body), ""
+	if job.Grade != nil {
+		graded = "1"
+	}
 	return &pendingJob{
 		ref: ref{ID: job.ID, Dispatch: 1}, queue: job.Queue, size: len(packed),
 		args: []any{
-			hash, newToken(), packed, job.Tenant, string(job.Queue), formatTime(job.SubmittedAt), durationMillis(queuedRetention),
+			hash, newToken(), packed, job.Tenant, string(job.Queue), formatTime(job.SubmittedAt), durationMillis(queuedRetention), graded,
 		},
 	}, err
 }

@@ -44,6 +44,8 @@ type WorkerOptions struct {
 	Prefix string
 	// Runner runs the programs.
 	Runner Runner
+	// Judge judges the jobs that have a Grade. Without one they are rejected.
+	Judge Judge
 	// Concurrency is the number of slots that all queues share, 1 when 0.
 	Concurrency int
 	// InteractiveSlots come on top, for interactive jobs alone.
@@ -110,10 +112,7 @@ func NewWorker(options WorkerOptions) (*Worker, error) {
 	if err := options.validate(); err != nil {
 		return nil, fmt.Errorf("make worker: %w", err)
 	}
-	canceled, err := encodeResult("", ourResult(sandbox.OutcomeCanceled, "the job was canceled before it started"))
-	if err != nil {
-		return nil, err
-	}
+	canceled := packResult(ourResult(sandbox.OutcomeCanceled, "the job was canceled before it started"))
 	store := newStore(options.Redis, options.Prefix, options.Retention, options.Log)
 	return &Worker{
 		id: options.ID, options: options, store: store, log: store.log.With("worker", options.ID), canceledResult: canceled,

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sandloop/sandloop/internal/grade"
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
@@ -22,7 +23,7 @@ const workerProcessEnv = "JOBS_TEST_WORKER"
 // workerProcess runs jobs that never end by themselves and prints what happens to them.
 func workerProcess(addr string) {
 	rdb := redis.NewClient(&redis.Options{Addr: addr})
-	worker, err := NewWorker(WorkerOptions{ID: "child", Redis: rdb, Runner: printingRunner{}, Concurrency: 4})
+	worker, err := NewWorker(WorkerOptions{ID: "child", Redis: rdb, Runner: printingRunner{}, Judge: printingRunner{}, Concurrency: 4})
 	if err == nil {
 		err = worker.Run(context.Background())
 	}
@@ -36,6 +37,11 @@ func (printingRunner) Run(ctx context.Context, program sandbox.Program) (sandbox
 	<-ctx.Done()
 	fmt.Println("canceled", program.ID, context.Cause(ctx))
 	return okResult("late"), nil // it insists, and must not win
+}
+
+func (p printingRunner) Judge(ctx context.Context, program sandbox.Program, _ grade.Task) (sandbox.Result, *grade.Report, error) {
+	result, err := p.Run(ctx, program)
+	return result, &grade.Report{Verdict: grade.AC}, err
 }
 
 func (printingRunner) KillOlder(context.Context, string, int) error { return nil }

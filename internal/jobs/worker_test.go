@@ -126,12 +126,12 @@ func TestTheFirstResultWins(t *testing.T) {
 		id := b.submit(job("1"))
 		ghost, a := b.ghost(id)
 		for range 2 { // the second is the first one sent again after its reply was lost
-			stored, err := ghost.finish(b.ctx, a, okResult("first"))
+			stored, err := ghost.finish(b.ctx, a, sandbox.OutcomeOK, packResult(okResult("first")))
 			require.NoError(t, err)
 			require.True(t, stored)
 		}
 		late := &attempt{ref: a.ref, token: newToken(), number: 2, started: time.Now()}
-		stored, err := ghost.finish(b.ctx, late, okResult("second"))
+		stored, err := ghost.finish(b.ctx, late, sandbox.OutcomeOK, packResult(okResult("second")))
 		require.NoError(t, err)
 		require.False(t, stored)
 		reply, err := ghost.release(b.ctx, late, releaseFailed, "x")
@@ -153,7 +153,7 @@ func TestAStaleAttemptWritesNothing(t *testing.T) {
 		require.Equal(t, 2, r.program.Attempt, "the ghost's was the first")
 		before, err := b.rdb.HGetAll(b.ctx, "sandloop:{"+id+"}:state").Result()
 		require.NoError(t, err)
-		stored, err := ghost.finish(b.ctx, stale, okResult("stale"))
+		stored, err := ghost.finish(b.ctx, stale, sandbox.OutcomeOK, packResult(okResult("stale")))
 		require.NoError(t, err)
 		require.False(t, stored)
 		reply, err := ghost.release(b.ctx, stale, releaseShutdown, "x")
