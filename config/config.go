@@ -66,8 +66,10 @@ type Worker struct {
 	// Grace is how long a stopping worker lets its jobs finish before it hands them back.
 	Grace time.Duration `mapstructure:"grace"`
 	// MaxAttempts bounds how often a job is tried when our machinery fails.
-	MaxAttempts int     `mapstructure:"max_attempts"`
-	Weights     Weights `mapstructure:"weights"`
+	MaxAttempts int `mapstructure:"max_attempts"`
+	// BlobCache is how much memory the test data take that submissions were judged by last; 0 is none.
+	BlobCache Size    `mapstructure:"blob_cache"`
+	Weights   Weights `mapstructure:"weights"`
 }
 
 // Weights are the queues' shares of the shared slots when all have jobs waiting.
@@ -126,7 +128,7 @@ func Default() Config {
 	return Config{
 		Redis: Redis{Addr: Embedded, Prefix: "sandloop", EmbeddedAddr: "127.0.0.1:6390"},
 		Worker: Worker{
-			InteractiveSlots: 1, Grace: 30 * time.Second, MaxAttempts: 4,
+			InteractiveSlots: 1, Grace: 30 * time.Second, MaxAttempts: 4, BlobCache: Size(256 * sandbox.MiB),
 			Weights: Weights{Interactive: 6, Default: 3, Batch: 1},
 		},
 		Sandbox: Sandbox{PoolSize: 2},

@@ -65,6 +65,7 @@ func (w Worker) validate(p *problems) {
 	within(p, "worker.interactive_slots", w.InteractiveSlots, 0, 4096)
 	within(p, "worker.grace", w.Grace, 0, 24*time.Hour)
 	within(p, "worker.max_attempts", w.MaxAttempts, 1, 100)
+	within(p, "worker.blob_cache", w.BlobCache, 0, Size(64*sandbox.GiB))
 	within(p, "worker.weights.interactive", w.Weights.Interactive, 1, 1000)
 	within(p, "worker.weights.default", w.Weights.Default, 1, 1000)
 	within(p, "worker.weights.batch", w.Weights.Batch, 1, 1000)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
 func TestTheDefaultsAreValid(t *testing.T) {
@@ -30,6 +32,7 @@ func TestLimitsThatMeanForEverAreRefused(t *testing.T) {
 		"negative output kill":     {func(c *Config) { c.Limits.Defaults.OutputKill = -5 }, "limits.defaults.output_kill: -5 is not allowed: want 0 to"},
 		"retention below a minute": {func(c *Config) { c.Jobs.Retention = time.Second }, "jobs.retention: 1s is not allowed: want 1m0s to 2160h0m0s"},
 		"runtime with a space":     {func(c *Config) { c.Sandbox.Runtime = "a b" }, `sandbox.runtime: "a b" is not allowed`},
+		"a huge cache":             {func(c *Config) { c.Worker.BlobCache = Size(65 * sandbox.GiB) }, "worker.blob_cache: 65GiB is not allowed: want 0 to 64GiB"},
 		"cert without key":         {func(c *Config) { c.Redis.TLS.Cert = "a.pem" }, "redis.tls.cert and redis.tls.key"},
 		"braces in the prefix":     {func(c *Config) { c.Redis.Prefix = "{x}" }, "redis.prefix"},
 	} {
