@@ -71,6 +71,8 @@ type Enforcement struct {
 	Runtime string `json:"runtime,omitempty"`
 	// Warm tells whether the container was started ahead of need.
 	Warm bool `json:"warm"`
+	// Reused tells whether other programs of the same batch had run in the container before.
+	Reused bool `json:"reused,omitempty"`
 	KernelView
 }
 

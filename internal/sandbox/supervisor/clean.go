@@ -19,6 +19,8 @@ const cleanTime = 10 * time.Second
 type cleaner struct {
 	group *cgroup
 	dirs  []writable
+	// sockets is how many the network namespace had at first.
+	sockets int64
 }
 
 // writable is a directory in which a job can make files: the root of a file system, so that
@@ -31,7 +33,11 @@ type writable struct {
 }
 
 func newCleaner(group *cgroup) (*cleaner, error) {
-	c := &cleaner{group: group}
+	sockets, err := socketCount()
+	if err != nil {
+		return nil, err
+	}
+	c := &cleaner{group: group, sockets: sockets}
 	for _, path := range []string{workspaceDir, tmpDir, "/dev/shm", "/dev/mqueue"} {
 		dir, err := openWritable(path)
 		if err != nil {
@@ -74,7 +80,7 @@ func (c *cleaner) run() error {
 	if err := c.killOthers(until); err != nil {
 		return err
 	}
-	if err := awaitNoSockets(); err != nil {
+	if err := awaitNoSockets(c.sockets); err != nil {
 		return err
 	}
 	if err := removeSysV(until); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -69,18 +70,27 @@ func guardThreads() error {
 
 // lastThread is the highest thread id there is. Those of the job will be higher.
 func lastThread() (last uint32, err error) {
+	threads, err := threadIDs()
+	if err != nil {
+		return 0, err
+	}
+	return slices.Max(threads), nil
+}
+
+// threadIDs are those of this process's threads.
+func threadIDs() (ids []uint32, err error) {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
-		return 0, fmt.Errorf("list threads: %w", err)
+		return nil, fmt.Errorf("list threads: %w", err)
 	}
 	for _, thread := range threads {
 		id, err := strconv.ParseUint(thread.Name(), 10, 32)
 		if err != nil {
-			return 0, fmt.Errorf("list threads: %w", err)
+			return nil, fmt.Errorf("list threads: %w", err)
 		}
-		last = max(last, uint32(id))
+		ids = append(ids, uint32(id))
 	}
-	return last, nil
+	return ids, nil
 }
 
 // section decides about calls of one abi that name a thread up to last, and lets calls of

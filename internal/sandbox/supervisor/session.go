@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
 )
 
@@ -19,9 +20,9 @@ const (
 	exitDeadline   = 4
 )
 
-// Run is the life of process 1: it says that it is ready, takes one job from stdin,
-// runs it and reports on stdout. It returns nil once everything is sent. The process exits at once, and with
-// it everything in the sandbox, when stdin ends (the worker is gone) or when deadline has passed.
+// Run is the life of process 1: it says that it is ready, takes a job from stdin, runs it and reports on
+// stdout, and after a job with Reuse takes the next one. It returns nil once everything is sent. The process exits at once,
+// and with it everything in the sandbox, when stdin ends (the worker is gone) or when deadline has passed.
 func Run(stdin, stdout *os.File, deadline time.Duration) error {
 	if os.Getpid() != 1 {
 		return errNotInit
@@ -39,7 +40,7 @@ func Run(stdin, stdout *os.File, deadline time.Duration) error {
 	if err != nil {
 		return err
 	}
-	s := &session{in: wire.NewReader(in), out: wire.NewWriter(out)}
+	s := &session{in: wire.NewReader(in), out: wire.NewWriter(out), specs: make(chan arrival, 1)}
 	if err := s.run(); err != nil {
 		var unclean *uncleanError
 		fault := wire.Fault{Message: err.Error(), Unclean: errors.As(err, &unclean)}
@@ -52,7 +53,7 @@ func Run(stdin, stdout *os.File, deadline time.Duration) error {
 	return nil
 }
 
-// session is one job.
+// session is the conversation with the worker, from job to job.
 type session struct {
 	in  *wire.Reader
 	out *wire.Writer
@@ -60,6 +61,8 @@ type session struct {
 	data *dataReader
 	// frames are those of tests, from listen; nil without tests.
 	frames chan arrival
+	// specs has the next job's, from listen, which then listens no more.
+	specs chan arrival
 }
 
 func (s *session) run() error {
@@ -84,37 +87,43 @@ func (s *session) run() error {
 	if err := s.out.WriteJSON(wire.TypeReady, wire.Ready{Version: wire.Version, Threads: wire.HeadroomPIDs}); err != nil {
 		return err
 	}
-	spec, err := s.readSpec()
+	kind, payload, err := s.in.Read()
+	if errors.Is(err, io.EOF) {
+		os.Exit(exitWorkerGone)
+	}
+	if err != nil {
+		return fmt.Errorf("read spec: %w", err)
+	}
+	spec, err := s.readSpec(arrival{kind, payload})
 	if err != nil {
 		return err
 	}
-	s.data = newDataReader(s.in, spec)
-	view, swapAccounted, err := readView(kernelFiles{status: "/proc/self/status", net: "/sys/class/net", group: group})
+	limits, err := readEnforced(group)
 	if err != nil {
 		return err
 	}
-	if err := verify(spec.Expect, view, swapAccounted); err != nil {
-		return fmt.Errorf("limits are not in force: %w", err)
+	if err := limits.verify(spec.Expect); err != nil {
+		return err
 	}
 	// After the view, which has to show the filter that the runtime set.
 	if err := guardThreads(); err != nil {
 		return err
 	}
-	var clean *cleaner
+	r := &runner{group: group, oom: oom, out: s.out, imageEnv: imageEnv(os.Environ()), held: held}
+	return s.serve(r, spec, limits)
+}
+
+// job runs one job to its End. The limits in force were found to be those that it expects.
+func (s *session) job(r *runner, spec wire.Spec, view sandbox.KernelView, clean *cleaner) error {
+	s.frames = nil
 	if spec.Tests {
-		if clean, err = newCleaner(group); err != nil {
-			return err
-		}
 		s.frames = make(chan arrival)
 	}
 	in, err := s.place(spec)
 	if err != nil {
 		return err
 	}
-	r := &runner{
-		group: group, oom: oom, out: s.out, imageEnv: imageEnv(os.Environ()),
-		canceled: make(chan struct{}), held: held,
-	}
+	r.canceled = make(chan struct{})
 	go s.listen(r.canceled)
 	if err := s.out.WriteJSON(wire.TypeStart, wire.Start{Kernel: view}); err != nil {
 		return err
@@ -123,7 +132,7 @@ func (s *session) run() error {
 	if err == nil && passed && spec.Tests {
 		err = s.tests(r, spec, clean)
 	}
-	if err != nil {
+	if err := errors.Join(err, in.close()); err != nil {
 		return err
 	}
 	refused, err := collect(workspaceDir, spec, s.out)
@@ -133,19 +142,12 @@ func (s *session) run() error {
 	return s.out.WriteJSON(wire.TypeEnd, wire.End{Refused: refused})
 }
 
-// readSpec waits for the job. From here on every frame is sealed with the job's key.
-func (s *session) readSpec() (spec wire.Spec, err error) {
-	kind, payload, err := s.in.Read()
-	if errors.Is(err, io.EOF) {
-		os.Exit(exitWorkerGone)
+// readSpec takes a job. From here on every frame is sealed with the job's key, and its data is due.
+func (s *session) readSpec(first arrival) (spec wire.Spec, err error) {
+	if first.kind != wire.TypeSpec {
+		return spec, fmt.Errorf("read spec: frame %q came first", byte(first.kind))
 	}
-	if err != nil {
-		return spec, fmt.Errorf("read spec: %w", err)
-	}
-	if kind != wire.TypeSpec {
-		return spec, fmt.Errorf("read spec: frame %q came first", byte(kind))
-	}
-	if err := json.Unmarshal(payload, &spec); err != nil {
+	if err := json.Unmarshal(first.payload, &spec); err != nil {
 		return spec, fmt.Errorf("read spec: %w", err)
 	}
 	if len(spec.Key) != keyBytes {
@@ -160,6 +162,7 @@ func (s *session) readSpec() (spec wire.Spec, err error) {
 			return spec, fmt.Errorf("read spec: %w", err)
 		}
 	}
+	s.data = newDataReader(s.in, spec)
 	return spec, nil
 }
 
@@ -194,7 +197,8 @@ func (s *session) place(spec wire.Spec) (*input, error) {
 }
 
 // listen waits for a cancel, passes on what belongs to tests, and waits for the end of stdin,
-// which means that the worker is gone: then all of this ends, also in the middle of a step.
+// which means that the worker is gone: then all of this ends, also in the middle of a step. It ends with
+// the next job's spec, which it passes on.
 func (s *session) listen(canceled chan<- struct{}) {
 	closed := false
 	for {
@@ -206,6 +210,9 @@ func (s *session) listen(canceled chan<- struct{}) {
 		case kind == wire.TypeCancel && !closed:
 			closed = true
 			close(canceled)
+		case kind == wire.TypeSpec:
+			s.specs <- arrival{kind, payload}
+			return
 		case kind != wire.TypeCancel && s.frames != nil:
 			// A worker sends no test while one runs, so that this does not keep a cancel waiting.
 			s.frames <- arrival{kind, payload}

@@ -2,9 +2,10 @@ package supervisor
 
 // System calls that package syscall does not name, see syscalls(2).
 const (
-	sysMemfdCreate = 319
-	sysCloseRange  = 436
-	sysSeccomp     = 317
+	sysMemfdCreate  = 319
+	sysCloseRange   = 436
+	sysSeccomp      = 317
+	sysSchedGetattr = 315
 )
 
 // abis are those of x86-64 (and x32, which differs by one bit) and i386.

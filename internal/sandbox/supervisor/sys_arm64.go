@@ -2,9 +2,10 @@ package supervisor
 
 // System calls that package syscall does not name, see syscalls(2).
 const (
-	sysMemfdCreate = 279
-	sysCloseRange  = 436
-	sysSeccomp     = 277
+	sysMemfdCreate  = 279
+	sysCloseRange   = 436
+	sysSeccomp      = 277
+	sysSchedGetattr = 275
 )
 
 // abis are those of arm64 and of 32-bit arm.

@@ -15,7 +15,7 @@ type arrival struct {
 	payload []byte
 }
 
-// uncleanError means that the sandbox could not be made ready for a test.
+// uncleanError means that the sandbox could not be made ready for a test or another job.
 type uncleanError struct{ err error }
 
 func (e *uncleanError) Error() string { return "unclean: " + e.err.Error() }
@@ -32,6 +32,7 @@ func (s *session) tests(r *runner, spec wire.Spec, clean *cleaner) error {
 	if err != nil {
 		return &uncleanError{fmt.Errorf("keep what the steps left: %w", err)}
 	}
+	defer func() { _ = kept.memory.Close() }()
 	receive := func() (wire.Type, []byte, error) {
 		select {
 		case f := <-s.frames:

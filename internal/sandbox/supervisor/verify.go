@@ -10,6 +10,25 @@ import (
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
 )
 
+// enforced is what the kernel enforces.
+type enforced struct {
+	group         *cgroup
+	view          sandbox.KernelView
+	swapAccounted bool
+}
+
+func readEnforced(group *cgroup) (enforced, error) {
+	view, swapAccounted, err := readView(kernelFiles{status: "/proc/self/status", net: "/sys/class/net", group: group})
+	return enforced{group, view, swapAccounted}, err
+}
+
+func (e enforced) verify(asked wire.Expect) error {
+	if err := verify(asked, e.view, e.swapAccounted); err != nil {
+		return fmt.Errorf("limits are not in force: %w", err)
+	}
+	return nil
+}
+
 // verify compares what was asked with what the kernel enforces. The error names each
 // difference; then no user code may run.
 func verify(asked wire.Expect, view sandbox.KernelView, swapAccounted bool) error {

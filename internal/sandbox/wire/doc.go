@@ -14,5 +14,8 @@
 // awaits its output, the files that it asked for and its [StepReport] before the next; TypeFinish ends them, and then the
 // files of the spec and End come.
 //
+// After the End of a spec with Reuse comes TypeClean, and then the worker may send another spec, with a key of
+// its own; or a [Fault], and sandbox-init closes.
+//
 // It imports the standard library and internal/sandbox only.
 package wire

@@ -20,6 +20,7 @@ const (
 	TypeFile   Type = 'F' // init: FileHeader, followed by TypeData frames of its size
 	TypeEnd    Type = 'E' // init: End
 	TypeFault  Type = 'X' // init: Fault
+	TypeClean  Type = 'K' // init: empty; after End, the sandbox holds nothing of the job any more
 )
 
 // The stream byte of TypeOutput and TypeTail.
@@ -36,6 +37,8 @@ type Spec struct {
 	Steps []Step `json:"steps"`
 	// Tests tells that after the steps, of which there may be none, tests come one by one.
 	Tests bool `json:"tests,omitempty"`
+	// Reuse tells that the sandbox is cleaned after End and may then be given another Spec.
+	Reuse bool `json:"reuse,omitempty"`
 	// Files are written below /workspace; their bytes follow in order, then those of stdin.
 	Files     []FileHeader `json:"files"`
 	StdinSize int64        `json:"stdin_size"`
@@ -161,7 +164,7 @@ type End struct {
 // Fault is sandbox-init's own failure.
 type Fault struct {
 	Message string `json:"message"`
-	// Unclean tells that the sandbox could not be made ready for the test that was asked for last,
-	// which has therefore not begun.
+	// Unclean tells that the sandbox could not be made ready for the test that was asked for last, which
+	// has therefore not begun, or after End for another Spec.
 	Unclean bool `json:"unclean,omitempty"`
 }

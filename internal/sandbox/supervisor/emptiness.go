@@ -1,0 +1,150 @@
+package supervisor
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"time"
+)
+
+// emptiness is what the sandbox was like before any user code ran in it, with which it is compared before it
+// is given another job. It goes beyond what a cleaner does between the tests of one program.
+type emptiness struct {
+	clean  *cleaner
+	limits enforced
+	own    posture
+	// memory was in use and cannot be taken back by the kernel at will.
+	memory int64
+	// devices are those of the container's own file systems, as /proc/locks writes them.
+	devices map[string]bool
+	// oomKills and pidsDenied are not differences: one that happened in any step counts.
+	oomKills, pidsDenied int64
+}
+
+// memorySlack is by how much the memory in use may differ without anything of a job in it: this
+// process's own heap, and what the kernel remembers of paths.
+const memorySlack = 16 << 20
+
+// settleTime bounds the wait for what the kernel still gives back.
+const settleTime = 500 * time.Millisecond
+
+func newEmptiness(clean *cleaner, limits enforced) (*emptiness, error) {
+	e := &emptiness{clean: clean, limits: limits}
+	var err error
+	if e.own, err = readPosture(); err != nil {
+		return nil, err
+	}
+	if e.memory, err = clean.group.memoryHeld(); err != nil {
+		return nil, err
+	}
+	if e.devices, err = ownDevices(); err != nil {
+		return nil, err
+	}
+	if e.oomKills, err = clean.group.oomKills(); err != nil {
+		return nil, err
+	}
+	e.pidsDenied, err = clean.group.pidsDenied()
+	return e, err
+}
+
+// restore makes the sandbox what it was and returns the limits that are in force. Its error means
+// that this could not be done, or not be proved.
+func (e *emptiness) restore() (enforced, error) {
+	if err := e.counted(); err != nil {
+		return enforced{}, err
+	}
+	if err := e.clean.run(); err != nil {
+		return enforced{}, err
+	}
+	until := time.Now().Add(settleTime)
+	if err := await(until, func() (string, error) { return lockLeft(e.devices) }); err != nil {
+		return enforced{}, err
+	}
+	if err := await(until, e.memoryLeft); err != nil {
+		return enforced{}, err
+	}
+	if err := e.own.compare(); err != nil {
+		return enforced{}, err
+	}
+	if err := e.counted(); err != nil { // while processes were on their way out
+		return enforced{}, err
+	}
+	limits, err := readEnforced(e.limits.group)
+	if err != nil {
+		return enforced{}, err
+	}
+	return limits, nil
+}
+
+// counted tells whether the kernel killed or refused anything. A job under pressure from its limits may have
+// put this process under it too.
+func (e *emptiness) counted() error {
+	kills, err := e.clean.group.oomKills()
+	if err != nil {
+		return err
+	}
+	denied, err := e.clean.group.pidsDenied()
+	if err != nil {
+		return err
+	}
+	if kills != e.oomKills || denied != e.pidsDenied {
+		return fmt.Errorf("the kernel killed %d processes for the memory limit and refused %d", kills-e.oomKills, denied-e.pidsDenied)
+	}
+	return nil
+}
+
+// memoryLeft tells how much more memory is in use than at first, or nothing.
+func (e *emptiness) memoryLeft() (string, error) {
+	held, err := e.clean.group.memoryHeld()
+	if err != nil || held <= e.memory+memorySlack {
+		return "", err
+	}
+	debug.FreeOSMemory() // perhaps it is what this process kept of the job's output
+	if held, err = e.clean.group.memoryHeld(); err != nil || held <= e.memory+memorySlack {
+		return "", err
+	}
+	return fmt.Sprintf("memory of %d bytes where %d were in use", held, e.memory), nil
+}
+
+// memoryHeld is the memory in use without what are copies of files of the image, which the
+// kernel drops when somebody needs the memory.
+func (c *cgroup) memoryHeld() (int64, error) {
+	used, err := c.memoryUsage()
+	if err != nil {
+		return 0, err
+	}
+	path := filepath.Join(c.memory, "memory.stat")
+	content, err := readSmall(path)
+	if err != nil {
+		return 0, err
+	}
+	for _, key := range []string{"inactive_file", "active_file"} {
+		bytes, found := lookupKey(content, key)
+		if !found {
+			return 0, fmt.Errorf("%s has no %s", path, key)
+		}
+		used -= bytes
+	}
+	return used, nil
+}
+
+// ownDevices are the numbers of the file systems that no other container has.
+func ownDevices() (map[string]bool, error) {
+	devices := map[string]bool{}
+	for _, path := range []string{"/", "/dev", "/dev/pts", "/dev/shm", "/dev/mqueue", "/proc", tmpDir, workspaceDir} {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		stat, ok := info.Sys().(*syscall.Stat_t)
+		if !ok {
+			return nil, fmt.Errorf("stat %s: no device", path)
+		}
+		dev := uint64(stat.Dev) //nolint:unconvert // differs between architectures
+		major, minor := dev>>8&0xfff|dev>>32&^0xfff, dev&0xff|dev>>12&^0xff
+		devices[fmt.Sprintf("%02x:%02x", major, minor)] = true
+	}
+	return devices, nil
+}

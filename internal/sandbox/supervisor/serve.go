@@ -1,0 +1,44 @@
+package supervisor
+
+import (
+	"github.com/sandloop/sandloop/internal/sandbox/wire"
+)
+
+// serve runs the job and, as long as each has Reuse and leaves nothing, the ones after it. The result of a
+// job is on its way before the cleaning begins, so that nobody waits for that.
+func (s *session) serve(r *runner, spec wire.Spec, limits enforced) error {
+	var clean *cleaner
+	var err error
+	if spec.Tests || spec.Reuse {
+		clean, err = newCleaner(r.group)
+	}
+	if err != nil && spec.Tests {
+		return err
+	}
+	var empty *emptiness
+	if spec.Reuse && err == nil {
+		empty, err = newEmptiness(clean, limits)
+	}
+	// What cannot be compared cannot be proved later. That is no reason not to run this one.
+	unprovable := err
+	for {
+		if err := s.job(r, spec, limits.view, clean); err != nil || !spec.Reuse {
+			return err
+		}
+		if unprovable != nil {
+			return &uncleanError{unprovable}
+		}
+		if limits, err = empty.restore(); err != nil {
+			return &uncleanError{err}
+		}
+		if err := s.out.Write(wire.TypeClean); err != nil {
+			return err
+		}
+		if spec, err = s.readSpec(<-s.specs); err != nil {
+			return err
+		}
+		if err := limits.verify(spec.Expect); err != nil {
+			return err
+		}
+	}
+}
