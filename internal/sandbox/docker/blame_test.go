@@ -129,7 +129,7 @@ func TestFaults(t *testing.T) {
 	require.ErrorContains(t, err, "memory_bytes: asked for 5")
 
 	warm := exampleTask()
-	warm.warm, warm.runner = true, &Runner{options: Options{Log: slog.New(slog.DiscardHandler)}}
+	warm.waited, warm.runner = true, &Runner{options: Options{Log: slog.New(slog.DiscardHandler)}}
 	_, err = warm.faulted(t.Context(), report{fault: "memory_bytes: asked for 5"})
 	require.ErrorIs(t, err, errStale, "another container is tried")
 

@@ -19,15 +19,18 @@ import (
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
 )
 
-// box is a container whose sandbox-init waits for its first and only job.
+// box is a container whose sandbox-init waits for a job.
 type box struct {
 	id      string
 	shape   shape
 	created time.Time
-	conn    types.HijackedResponse
-	stream  *demux
-	reader  *wire.Reader
-	writer  *wire.Writer
+	// jobs have come to their end in it, all of one batch; used is when the last had been cleaned away.
+	jobs   int
+	used   time.Time
+	conn   types.HijackedResponse
+	stream *demux
+	reader *wire.Reader
+	writer *wire.Writer
 }
 
 // hangUp ends the conversation, and with it sandbox-init. It can be called from anywhere and often.

@@ -43,8 +43,22 @@ func (r *Runner) startHealed(ctx context.Context, spec ContainerSpec, s shape) (
 func (r *Runner) cold(ctx context.Context, s shape, p sandbox.Program) (*box, error) {
 	r.coldStarts.Add(1)
 	spec := r.specOf(s)
-	spec.Job, spec.Attempt = p.ID, p.Attempt
+	if r.reuseOf(p, s) == nil { // a container of many jobs must not be killed for the sake of one
+		spec.Job, spec.Attempt = p.ID, p.Attempt
+	}
 	return r.startHealed(ctx, spec, s)
+}
+
+// waiting takes a container that was started before: one of the batch, if reuse is not nil, or a warm one. It
+// returns nil if there is none.
+func (r *Runner) waiting(ctx context.Context, s shape, reuse *reuseKey) *box {
+	if reuse != nil {
+		if b := r.reuse.take(ctx, *reuse); b != nil {
+			r.reused.Add(1)
+			return b
+		}
+	}
+	return r.warm(ctx, s)
 }
 
 // warm takes a container from the pool and gives it the shape's limits. It returns nil if there is none.

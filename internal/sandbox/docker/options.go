@@ -48,6 +48,9 @@ type Options struct {
 	TearDowns int
 	// AllowNetwork lets a program that asks for a network have Docker's default bridge.
 	AllowNetwork bool
+	// AllowReuse lets the programs of a batch that ask for it run one after the other in one container. Without
+	// it each has its own, which is more than it asks for.
+	AllowReuse bool
 	// Log is where trouble that no caller sees goes; nil is slog.Default().
 	Log *slog.Logger
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
-// errStale means that a warm container died or gave up before it could take a job.
-var errStale = errors.New("warm container did not take the job")
+// errStale means that a container that waited for a job died or gave up before it could take it.
+var errStale = errors.New("waiting container did not take the job")
 
 // refillDelay is how long a job may run before the pool fills up beside it.
 const refillDelay = 100 * time.Millisecond
@@ -74,15 +74,21 @@ func (r *Runner) runPrepared(
 	// until this job has ended or proves to be a long one.
 	defer r.pool.poke()
 	defer time.AfterFunc(refillDelay, r.pool.poke).Stop()
-	b, warm := r.warm(ctx, s), true
+	reuse := r.reuseOf(p, s)
+	if reuse != nil {
+		r.reuse.begin()
+		defer r.reuse.end()
+	}
+	b := r.waiting(ctx, s, reuse)
 	for {
+		waited := b != nil
 		if b == nil {
 			if b, err = r.cold(ctx, s, p); err != nil {
 				return sandbox.Result{}, err
 			}
-			warm = false
 		}
-		t := &task{runner: r, box: b, warm: warm, job: j, program: p, limits: prepared.Limits}
+		reused := b.jobs > 0
+		t := &task{runner: r, box: b, waited: waited, job: j, program: p, limits: prepared.Limits, reuse: reuse}
 		result, err := t.run(ctx)
 		if errors.Is(err, errStale) && ctx.Err() == nil {
 			r.stale.Add(1)
@@ -96,7 +102,7 @@ func (r *Runner) runPrepared(
 			result.StartupTime = sandbox.Seconds(t.started.Sub(begun))
 		}
 		result.Enforcement.Image, result.Enforcement.ImageID = prepared.Language.Image, found.id
-		result.Enforcement.Runtime, result.Enforcement.Warm = r.daemon.runtime, warm
+		result.Enforcement.Runtime, result.Enforcement.Warm, result.Enforcement.Reused = r.daemon.runtime, waited && !reused, reused
 		return result, nil
 	}
 }

@@ -24,6 +24,7 @@ type Runner struct {
 	init    initBinary
 	images  *images
 	pool    *pool
+	reuse   *reuseShelf
 
 	stopPool context.CancelFunc
 	// tearDowns holds a token for each removal that goes on in the background.
@@ -63,6 +64,7 @@ func New(ctx context.Context, docker *client.Client, options Options) (*Runner, 
 		return nil, err
 	}
 	r.pool = newPool(options, r.startShape, r.removeSoon)
+	r.reuse = newReuseShelf(r.removeSoon)
 	if err := r.prepareImages(ctx); err != nil {
 		return nil, err
 	}
@@ -71,6 +73,7 @@ func New(ctx context.Context, docker *client.Client, options Options) (*Runner, 
 	r.background.Go(func() {
 		r.pool.run(poolCtx, func(err error) { r.options.Log.Warn("warm pool is not full", "err", err) })
 	})
+	r.background.Go(func() { r.reuse.run(poolCtx) })
 	r.pool.poke()
 	return r, nil
 }
@@ -120,14 +123,14 @@ func (r *Runner) prepareImages(ctx context.Context) error {
 // Warm returns once the pool is full, or with what prevents that.
 func (r *Runner) Warm(ctx context.Context) error { return r.pool.fill(ctx) }
 
-// Close waits until no program runs any more, removes the warm containers and waits for all
+// Close waits until no program runs any more, removes the containers that wait for one and waits for all
 // removals, until ctx ends. A program that is given to a closed Runner gets ErrClosed.
 func (r *Runner) Close(ctx context.Context) error {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
 	r.stopPool()
-	boxes := r.pool.close()
+	boxes := append(r.pool.close(), r.reuse.close()...)
 	removed := make(chan error, len(boxes))
 	for _, b := range boxes {
 		r.background.Go(func() { removed <- r.remove(ctx, b) })
@@ -162,21 +165,24 @@ type Stats struct {
 	// WarmHits and ColdStarts tell how runs got their container; Adopted counts the warm ones
 	// whose limits were changed for that.
 	WarmHits, ColdStarts, Adopted int64
+	// Reused counts the runs in a container in which another program of the batch had run.
+	Reused int64
 	// Stale counts warm containers that turned out dead or unfit when they were taken.
 	Stale int64
-	// Open containers exist now, Warm of them wait.
-	Open, Warm int64
+	// Open containers exist now. Warm of them wait, and Kept wait for the next program of a batch.
+	Open, Warm, Kept int64
 }
 
 type counters struct {
-	warmHits, coldStarts, adopted, stale, open atomic.Int64
+	warmHits, coldStarts, adopted, reused, stale, open atomic.Int64
 }
 
 // Stats returns the counts of this moment.
 func (r *Runner) Stats() Stats {
 	return Stats{
 		WarmHits: r.warmHits.Load(), ColdStarts: r.coldStarts.Load(), Adopted: r.adopted.Load(),
-		Stale: r.stale.Load(), Open: r.open.Load(), Warm: int64(r.pool.count()),
+		Reused: r.reused.Load(), Stale: r.stale.Load(),
+		Open: r.open.Load(), Warm: int64(r.pool.count()), Kept: int64(r.reuse.count()),
 	}
 }
 

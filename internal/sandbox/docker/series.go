@@ -47,12 +47,14 @@ type series struct {
 	// ran counts the tests of the present container; spent tells that its time is over.
 	ran   int
 	spent bool
+	// odd tells that one of them ended so that the container is not used for another program.
+	odd bool
 }
 
 // begin starts over with a fresh container.
 func (s *series) begin(p sandbox.Program, prepared sandbox.Prepared, maxima sandbox.Limits) {
 	s.program, s.prepared, s.maxima = p, prepared, maxima
-	s.running, s.ran, s.spent = false, 0, false
+	s.running, s.ran, s.spent, s.odd = false, 0, false, false
 }
 
 // take returns the test to run next, or nil if there is none.

@@ -249,6 +249,7 @@ func (s *session) testDone() {
 	done := report{start: s.report.start, steps: s.report.steps[last : last+1], files: s.report.files}
 	result := resultOf(done, s.job.tests.pending.limits)
 	result.RefusedFiles = s.report.steps[last].report.Refused
+	s.job.tests.odd = s.job.tests.odd || odd(*s.report.steps[last].report)
 	s.job.tests.done(result)
 	s.report.files = nil
 	s.report.steps = append(s.report.steps[:last:last], stepOutput{})

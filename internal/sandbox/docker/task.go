@@ -17,12 +17,16 @@ import (
 
 // task is one program in one container.
 type task struct {
-	runner  *Runner
-	box     *box
-	warm    bool
+	runner *Runner
+	box    *box
+	// waited tells that the container was there before the job.
+	waited  bool
 	job     job
 	program sandbox.Program
 	limits  sandbox.Limits
+	// reuse, if not nil, is under which key the container may be kept, and kept tells that it is.
+	reuse *reuseKey
+	kept  bool
 
 	// renamed is closed when the container has its name.
 	renamed chan struct{}
@@ -32,17 +36,21 @@ type task struct {
 	overdue atomic.Bool
 }
 
-// run gives the container its job and removes the container, whatever happens, a panic of
+// run gives the container its job and removes the container, unless it can be reused, whatever happens, a panic of
 // the caller's OnOutput included.
 func (t *task) run(ctx context.Context) (sandbox.Result, error) {
 	ended := false
 	defer func() {
-		if ended {
+		switch {
+		case t.kept:
+			t.runner.keep(ctx, t.box, *t.reuse)
+		case ended:
 			t.runner.removeSoon(ctx, t.box)
-			return
+		default:
+			t.runner.removeLogged(ctx, t.box)
 		}
-		t.runner.removeLogged(ctx, t.box)
 	}()
+	t.job.spec.Reuse = t.reuse != nil && t.runner.reusable(t.box)
 	t.rename(ctx)
 	received, err := t.converse(ctx)
 	if tests := t.job.tests; tests != nil && tests.running {
@@ -58,11 +66,11 @@ func (t *task) run(ctx context.Context) (sandbox.Result, error) {
 	return t.broken(ctx, received, err)
 }
 
-// converse sends the job and receives the report. The connection is closed when it returns.
+// converse sends the job and receives the report. The connection is closed when it returns, unless the
+// container is kept.
 func (t *task) converse(ctx context.Context) (report, error) {
 	b := t.box
 	deadline := time.AfterFunc(inputTimeout, func() { t.overdue.Store(true); b.hangUp() })
-	defer deadline.Stop()
 	b.reader.SetKey(t.job.spec.Key)
 	s := &session{r: b.reader, w: b.writer, job: t.job, release: t.renamed, started: func() {
 		t.started = time.Now()
@@ -80,15 +88,23 @@ func (t *task) converse(ctx context.Context) (report, error) {
 	go func() { defer close(sent); _ = s.send() }() // what goes wrong shows in what is received
 	canceling := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { defer close(canceling); t.interrupt(ctx) })
+	keep := false
 	defer func() {
 		<-t.renamed
-		b.hangUp()
+		if !keep {
+			b.hangUp()
+		}
 		<-sent
 		if !stop() {
 			<-canceling
+			keep = false
+		}
+		if t.kept = deadline.Stop() && keep; !t.kept {
+			b.hangUp()
 		}
 	}()
 	err := s.receive()
+	keep = err == nil && t.job.spec.Reuse && s.report.plain(t.job.tests)
 	return s.report, err
 }
 
@@ -116,9 +132,9 @@ func (t *task) faulted(ctx context.Context, received report) (sandbox.Result, er
 		return t.uncleanCompile(received), nil
 	case received.unclean:
 		return sandbox.Result{}, fmt.Errorf("sandbox-init in container %.12s: %s", t.box.id, received.fault)
-	case received.start == nil && t.warm:
+	case received.start == nil && t.waited:
 		// Perhaps a runtime that takes an update and does not follow it; a cold container will tell.
-		t.runner.options.Log.Warn("warm container could not take the job", "container", t.box.id, "fault", received.fault)
+		t.runner.options.Log.Warn("waiting container could not take the job", "container", t.box.id, "fault", received.fault)
 		return sandbox.Result{}, errStale
 	case received.start == nil:
 		return sandbox.Result{}, fmt.Errorf("sandbox-init in container %.12s: %s", t.box.id, received.fault)
@@ -161,7 +177,7 @@ func (t *task) broken(ctx context.Context, received report, cause error) (sandbo
 		return brokenResult(received, t.limits, v), nil
 	case t.overdue.Load():
 		return sandbox.Result{}, fmt.Errorf("container %.12s did not take the job within %s%s", t.box.id, inputTimeout, t.box.complaint())
-	case t.warm && !ran:
+	case t.waited && !ran:
 		return sandbox.Result{}, errStale
 	}
 	f, err := t.runner.fateOf(ctx, t.box)
@@ -207,12 +223,13 @@ func (t *task) exists(ctx context.Context) bool {
 }
 
 // rename gives a warm container the job's name, by which whoever starts a later attempt
-// finds and kills it: labels cannot be changed, and this one has none of the job. The container
+// finds and kills it: labels cannot be changed, and this one has none of the job. One that is to be reused
+// keeps its own name, as it will soon have another job. The container
 // must not end meanwhile, because a daemon that renames a container while it removes it lists it
 // for ever after. So the input is held back, and nothing hangs up, until t.renamed is closed.
 func (t *task) rename(ctx context.Context) {
 	t.renamed = make(chan struct{})
-	if t.program.ID == "" || !t.warm {
+	if t.program.ID == "" || !t.waited || t.reuse != nil {
 		close(t.renamed)
 		return
 	}
