@@ -89,6 +89,8 @@ type Sandbox struct {
 	PoolSize int `mapstructure:"pool_size"`
 	// AllowNetwork lets jobs that ask for it have a network.
 	AllowNetwork bool `mapstructure:"allow_network"`
+	// AllowReuse lets jobs of one batch that ask for it run one after the other in one container.
+	AllowReuse bool `mapstructure:"allow_reuse"`
 	// DockerHost is the daemon's address; empty is what Docker's own variables say.
 	DockerHost string `mapstructure:"docker_host"`
 }
@@ -131,7 +133,7 @@ func Default() Config {
 			InteractiveSlots: 1, Grace: 30 * time.Second, MaxAttempts: 4, BlobCache: Size(256 * sandbox.MiB),
 			Weights: Weights{Interactive: 6, Default: 3, Batch: 1},
 		},
-		Sandbox: Sandbox{PoolSize: 2},
+		Sandbox: Sandbox{PoolSize: 2, AllowReuse: true},
 		Limits: Limits{
 			Defaults: newLimitSet(sandbox.DefaultLimits()),
 			Maxima:   newLimitSet(sandbox.DefaultMaxima()),

@@ -23,7 +23,8 @@ func runnerOptions(c config.Config, languages *sandbox.Languages) (docker.Option
 	}
 	return docker.Options{
 		Languages: languages, Defaults: c.Limits.Defaults.Sandbox(), Maxima: c.Limits.Maxima.Sandbox(),
-		Runtime: c.Sandbox.Runtime, InitPath: initPath, PoolSize: c.Sandbox.PoolSize, AllowNetwork: c.Sandbox.AllowNetwork,
+		Runtime: c.Sandbox.Runtime, InitPath: initPath, PoolSize: c.Sandbox.PoolSize,
+		AllowNetwork: c.Sandbox.AllowNetwork, AllowReuse: c.Sandbox.AllowReuse,
 	}, nil
 }
 
