@@ -158,6 +158,7 @@ func TestCanceledProgramRetiresItsContainer(t *testing.T) {
 	t.Parallel()
 	b := setup(t, reusing)
 	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
 	p := of("a", bash("echo started; sleep 60"))
 	p.OnOutput = func(sandbox.Output) { cancel(sandbox.ErrCanceled) }
 	got, err := b.Run(ctx, p)
@@ -165,10 +166,8 @@ func TestCanceledProgramRetiresItsContainer(t *testing.T) {
 	require.Equal(t, sandbox.OutcomeCanceled, got.Outcome)
 	require.False(t, b.run(t, of("a", bash("echo next"))).Enforcement.Reused)
 
-	ctx, cancel = context.WithCancelCause(t.Context())
-	_, err = b.Run(ctx, p)
-	require.NoError(t, err)
 	lost, stop := context.WithCancel(t.Context())
+	defer stop()
 	p.OnOutput = func(sandbox.Output) { stop() }
 	_, err = b.Run(lost, p)
 	require.ErrorIs(t, err, context.Canceled)
