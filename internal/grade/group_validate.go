@@ -61,7 +61,7 @@ func (g *groupChecks) rule(field string, rule Rule) {
 	case LegacyRule:
 		g.finite(field+".legacy.accept", &rule.Accept)
 		g.finite(field+".legacy.reject", &rule.Reject)
-		if !(rule.Min <= rule.Max) { //nolint:staticcheck // the negation is what refuses NaN
+		if !(rule.Min <= rule.Max) { // the negation refuses NaN
 			g.add(field+".legacy", "the range is from %v to %v: want the lower number first", rule.Min, rule.Max)
 		}
 	case ScoringRule:

@@ -123,7 +123,7 @@ func validateTime(c *complaints, field string, limit *sandbox.Seconds) {
 }
 
 func validateTolerance(c *complaints, field string, tolerance *float64) {
-	if tolerance != nil && !(*tolerance >= 0 && *tolerance <= math.MaxFloat64) { //nolint:staticcheck // the negation is what refuses NaN
+	if tolerance != nil && !(*tolerance >= 0 && *tolerance <= math.MaxFloat64) { // the negation refuses NaN
 		c.add(field, "%v: want a number that is not negative", *tolerance)
 	}
 }

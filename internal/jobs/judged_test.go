@@ -234,7 +234,7 @@ func TestTaskThatIsNotValidNeverReachesTheJudge(t *testing.T) {
 	})
 }
 
-type panickingJudge struct{ fakeJudge }
+type panickingJudge struct{}
 
 func (panickingJudge) Judge(context.Context, sandbox.Program, grade.Task) (sandbox.Result, *grade.Report, error) {
 	panic("nil map")
