@@ -21,6 +21,9 @@ type Entry struct {
 	Expected []grade.Verdict
 	// Previous, if not nil, is an earlier result, beside which the new one is shown.
 	Previous *report.Previous
+	// Result, if not nil, is what became of the entry already, such as by an earlier grading: it is handed out
+	// without any job. The fields that an Entry has itself come from there.
+	Result *report.Item
 	// Job holds Program and Grade. Without Grade the verdict is that of the run alone. The rest,
 	// Program.Reuse too, is [Run]'s.
 	Job jobs.Job
@@ -40,7 +43,17 @@ func (e Entry) key() (key string, size int) {
 		ID      string
 		Program sandbox.Program
 		Grade   *grade.Task
-	}{e.ID, program, e.Job.Grade})
+		Result  *report.Item `json:",omitempty"`
+	}{e.ID, program, e.Job.Grade, e.Result})
+}
+
+// settled is the item of an entry that needs no job; known holds what the entry says.
+func (e Entry) settled(known report.Item) report.Item {
+	item := *e.Result
+	item.Index, item.ID, item.Group, item.Key = known.Index, known.ID, known.Group, known.Key
+	item.Program, item.Language = known.Program, known.Language
+	item.Expected, item.Previous = known.Expected, known.Previous
+	return judged(item, item.Verdict, item.Message)
 }
 
 // ProgramKey is a hash of a submission with its limits alone.

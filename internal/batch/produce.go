@@ -65,7 +65,7 @@ func (r *run) produce(ctx, waiting context.Context, judging *sync.WaitGroup, ent
 	return nil
 }
 
-// accept makes the job of an entry; nil if it has a result already or cannot be submitted.
+// accept makes the job of an entry; nil if it has a result already, needs no job or cannot be submitted.
 func (r *run) accept(index int, entry Entry) (*pending, error) {
 	key, size := entry.key()
 	job := entry.Job
@@ -88,6 +88,11 @@ func (r *run) accept(index int, entry Entry) (*pending, error) {
 			return nil, nil
 		}
 		try = results.tries[index]
+	}
+	if entry.Result != nil {
+		r.tell(func() error { r.counts.Submitted++; return nil })
+		r.emit(entry.settled(item))
+		return nil, nil
 	}
 	job.ID, job.Tenant, job.Queue = "", r.options.Tenant, r.options.Queue
 	job.Program.Reuse = ""
