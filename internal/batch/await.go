@@ -60,6 +60,7 @@ func (r *run) submitAgain(ctx context.Context, p *pending) (again bool) {
 	if r.canceling.Load() {
 		return false
 	}
+	r.lost()
 	r.handIn(ctx, []*pending{p}, func(_ *pending, refusal error) {
 		if again = refusal == nil; !again {
 			r.emit(unjudged(p.item, refusal))

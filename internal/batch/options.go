@@ -17,7 +17,7 @@ type Client interface {
 	Stats(ctx context.Context) (jobs.Stats, error)
 }
 
-// Options say how a batch is run; the zero value is usable. All functions are called from the
+// Options say how a batch is run; the zero value is usable. All functions but Prepare are called from the
 // goroutine that called [Run], one at a time.
 type Options struct {
 	// Results, if not nil, keeps the results: what has one already is skipped, and new ones are added before
@@ -36,7 +36,8 @@ type Options struct {
 	CancelOnInterrupt bool
 
 	// Prepare stores what the jobs refer to, such as blobs. It is called before the first submission, and
-	// again after Redis lost jobs; an error has it called again later.
+	// again when Redis lost jobs or did not answer; an error has it called again later. It is called from
+	// one goroutine at a time, not always the one that called Run.
 	Prepare func(context.Context) error
 	// Done gets each result in the order in which the jobs end. An error ends the run.
 	Done func(report.Item) error

@@ -76,10 +76,11 @@ type run struct {
 	exhausted bool          // every entry was submitted; for who knows that produced is closed
 	endings   atomic.Int64  // results so far, for watch
 	canceling atomic.Bool   // what is in flight is being canceled
-	troubled  atomic.Bool   // somebody was told that Redis does not answer
+	outage    outage
 
 	preparing sync.Mutex
 	prepared  int // how often; 0 is not yet
+	lostAfter int // prepared, when it was last said that jobs were lost
 
 	mu     sync.Mutex
 	flying map[string]struct{} // ids of the jobs in flight
@@ -87,7 +88,7 @@ type run struct {
 
 func newRun(client Client, options Options) *run {
 	r := &run{
-		client: client, options: options, events: make(chan func() error), produced: make(chan struct{}), flying: map[string]struct{}{},
+		client: client, options: options, events: make(chan func() error, 256), produced: make(chan struct{}), flying: map[string]struct{}{},
 		slots: semaphore.NewWeighted(int64(options.Window)), bytes: semaphore.NewWeighted(options.WindowBytes),
 	}
 	if options.Results != nil {

@@ -42,13 +42,13 @@ func (r *run) handIn(ctx context.Context, left []*pending, settled func(*pending
 	for pause := r.options.RetryMin; len(left) > 0; pause = min(2*pause, r.options.RetryMax) {
 		var err error
 		if left, err = r.handInOnce(ctx, left, settled); err == nil {
-			r.calm()
+			r.calm(&r.outage.submitting)
 			return nil
 		}
 		if ctx.Err() != nil {
 			return left
 		}
-		r.trouble(err)
+		r.trouble(&r.outage.submitting, err)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -81,21 +81,28 @@ func (r *run) handInOnce(ctx context.Context, chunk []*pending, settled func(*pe
 	return left, problem
 }
 
-// prepare calls Options.Prepare unless somebody did since p was last submitted.
+// prepare calls Options.Prepare unless somebody did since p was last handed in: what Redis lost
+// while it was away may be more than jobs.
 func (r *run) prepare(ctx context.Context, p *pending) error {
 	r.preparing.Lock()
 	defer r.preparing.Unlock()
-	if r.prepared > p.prepared {
-		p.prepared = r.prepared
-		return nil
+	if r.prepared == p.prepared {
+		if err := r.options.Prepare(ctx); err != nil {
+			return err
+		}
+		r.prepared++
 	}
-	if p.prepared > 0 {
-		r.notice("Redis lost jobs of this batch: they are submitted again")
-	}
-	if err := r.options.Prepare(ctx); err != nil {
-		return err
-	}
-	r.prepared++
 	p.prepared = r.prepared
 	return nil
+}
+
+// lost says once between two preparations that jobs are gone.
+func (r *run) lost() {
+	r.preparing.Lock()
+	said := r.lostAfter == r.prepared
+	r.lostAfter = r.prepared
+	r.preparing.Unlock()
+	if !said {
+		r.notice("Redis lost jobs of this batch: they are submitted again")
+	}
 }

@@ -3,6 +3,7 @@ package batch
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -12,16 +13,32 @@ func (r *run) notice(format string, args ...any) {
 	r.tell(func() error { r.options.Notice(text); return nil })
 }
 
-// trouble says once that Redis does not do its part.
-func (r *run) trouble(err error) {
-	if !r.troubled.Swap(true) {
+// outage is what is known of Redis not doing its part, by who noticed it.
+type outage struct {
+	mu         sync.Mutex
+	submitting bool
+	watching   bool
+}
+
+// trouble says once that Redis does not do its part. which is a field of r.outage.
+func (r *run) trouble(which *bool, err error) {
+	r.outage.mu.Lock()
+	said := r.outage.submitting || r.outage.watching
+	*which = true
+	r.outage.mu.Unlock()
+	if !said {
 		r.notice("%v: will try again until Redis answers", err)
 	}
 }
 
-// calm takes back what trouble said.
-func (r *run) calm() {
-	if r.troubled.Swap(false) {
+// calm takes back what trouble said, unless there is another reason for it.
+func (r *run) calm(which *bool) {
+	r.outage.mu.Lock()
+	over := *which
+	*which = false
+	over = over && !r.outage.submitting && !r.outage.watching
+	r.outage.mu.Unlock()
+	if over {
 		r.notice("Redis answers again")
 	}
 }
@@ -41,8 +58,7 @@ func (r *run) watch(ctx context.Context, finished <-chan struct{}) {
 		case <-ticker.C:
 		}
 		if now := r.endings.Load(); now != last {
-			last = now
-			deserted = false
+			last, deserted = now, false
 			continue
 		}
 		stats, err := r.client.Stats(ctx)
@@ -50,12 +66,12 @@ func (r *run) watch(ctx context.Context, finished <-chan struct{}) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			r.trouble(err)
+			r.trouble(&r.outage.watching, err)
 			continue
 		case len(stats.Workers) == 0 && !deserted:
 			r.notice("no worker is running: the batch waits for one")
 		}
-		r.calm()
+		r.calm(&r.outage.watching)
 		deserted = len(stats.Workers) == 0
 	}
 }
