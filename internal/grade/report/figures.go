@@ -21,7 +21,7 @@ func (s *Summary) figures() []figure {
 	add(s.Promised > 0, "not as promised", thousands(s.Unexpected)+" of "+thousands(s.Promised), s.Unexpected > 0)
 	add(s.Verdicts[grade.IE] > 0, "internal errors", thousands(s.Verdicts[grade.IE]), true)
 	if mean := s.MeanScore(); mean != nil {
-		add(true, "mean score", scoreText(*mean), false)
+		add(true, "mean score", meanText(*mean), false)
 	}
 	add(s.Regraded > 0, "verdicts changed", thousands(s.Changed)+" of "+thousands(s.Regraded), s.Changed > 0)
 	add(s.Tests > 0, "tests passed", thousands(s.Passed)+" of "+thousands(s.Tests), false)

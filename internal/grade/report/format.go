@@ -58,6 +58,14 @@ func thousands(count int) string {
 	return text
 }
 
+// countedItems is a count with its noun.
+func countedItems(count int) string {
+	if count == 1 {
+		return "1 item"
+	}
+	return thousands(count) + " items"
+}
+
 // percent formats a share so that it is 0 or 100 only when it is exactly that.
 func percent(part, of int) string {
 	if of == 0 {
@@ -72,6 +80,9 @@ func percent(part, of int) string {
 	}
 	return strconv.FormatFloat(tenths/10, 'f', 1, 64) + " %"
 }
+
+// meanText formats a mean of scores with two decimals.
+func meanText(mean float64) string { return strconv.FormatFloat(mean, 'f', 2, 64) }
 
 // scoreText formats a score with up to four decimals.
 func scoreText(score float64) string {

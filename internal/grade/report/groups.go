@@ -30,7 +30,7 @@ func (g *groupRow) Score() string {
 	if g.scored == 0 {
 		return ""
 	}
-	return scoreText(g.scoreSum / float64(g.scored))
+	return meanText(g.scoreSum / float64(g.scored))
 }
 
 func (g *groupRow) add(item Item) {

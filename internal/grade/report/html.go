@@ -23,6 +23,7 @@ var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMa
 	"name":      func(v grade.Verdict) string { return verdictName(v) },
 	"class":     verdictClass,
 	"thousands": thousands,
+	"items":     countedItems,
 }).ParseFS(pageFiles, "page/*.html"))
 
 // WriteHTML writes one page that needs nothing else: no script, no other file, no network. It shows the

@@ -6,18 +6,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"strings"
 
-	"github.com/sandloop/sandloop/internal/grade"
 	"github.com/sandloop/sandloop/internal/sandbox"
-)
-
-const (
-	// junitKeep is how many bytes of output a test case keeps, and junitTests how many tests its failure lists.
-	junitKeep  = 4 << 10
-	junitTests = 50
-	// junitLine bounds names and messages in bytes.
-	junitLine = 1 << 10
 )
 
 // errChanged means that the second pass over the items was not like the first.
@@ -28,29 +18,10 @@ type junitCounts struct {
 	time                             sandbox.Seconds
 }
 
-type junitCase struct {
-	XMLName   xml.Name `xml:"testcase"`
-	Name      string   `xml:"name,attr"`
-	ClassName string   `xml:"classname,attr"`
-	Time      string   `xml:"time,attr"`
-	Skipped   *junitProblem
-	Failure   *junitProblem
-	Error     *junitProblem
-	SystemOut string `xml:"system-out,omitempty"`
-}
-
-type junitProblem struct {
-	XMLName xml.Name
-	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr,omitempty"`
-	Text    string `xml:",chardata"`
-}
-
 // WriteJUnit writes the XML that CI systems read: one suite with a test case for each item. An
 // item fails when it is rejected, or, if it promises verdicts, when it has none of them; IE is an
 // error and an item that was not judged is skipped. The counts stand before the cases, so it ranges over
-// the items twice, as [ReadFile] and [slices.All] allow and [Read] does not; an error says when the
-// passes differ. It stops at the items' first error.
+// the items twice, which [ReadFile] allows and [Read] does not; an error says when the passes differ. It stops at the items' first error.
 func WriteJUnit(w io.Writer, items iter.Seq2[Item, error], o Options) error {
 	var summary Summary
 	var head, written junitCounts
@@ -116,102 +87,4 @@ func (c *junitCounts) attributes(name string) []xml.Attr {
 
 func attribute(name string, value any) xml.Attr {
 	return xml.Attr{Name: xml.Name{Local: name}, Value: fmt.Sprint(value)}
-}
-
-// junitKind is the name of the element that tells what is wrong with an item.
-func junitKind(item Item) string {
-	verdict := known(item.Verdict)
-	switch {
-	case verdict == grade.IE:
-		return "error"
-	case item.Unexpected:
-		return "failure"
-	case verdict == grade.NotRun:
-		return "skipped"
-	case len(item.Expected) == 0 && verdict.Rejects():
-		return "failure"
-	}
-	return ""
-}
-
-func newJUnitCase(item Item) junitCase {
-	_, wall := itemTimes(item)
-	result := junitCase{
-		Name: shorten(item.ID, junitLine), ClassName: shorten(item.Group, junitLine),
-		Time: seconds(wall), SystemOut: junitOutput(item),
-	}
-	if result.ClassName == "" {
-		result.ClassName = shorten(item.Language, junitLine)
-	}
-	kind := junitKind(item)
-	problem := &junitProblem{XMLName: xml.Name{Local: kind}, Message: headline(item), Type: string(known(item.Verdict)), Text: junitText(item)}
-	switch kind {
-	case "error":
-		result.Error = problem
-	case "failure":
-		result.Failure = problem
-	case "skipped":
-		result.Skipped = &junitProblem{XMLName: problem.XMLName, Message: "not judged"}
-	}
-	return result
-}
-
-// headline is one line that says what became of an item.
-func headline(item Item) string {
-	line := known(item.Verdict).String()
-	if item.Unexpected {
-		line += " instead of " + verdictList(item.Expected)
-	}
-	if item.Message != "" {
-		line += ": " + item.Message
-	}
-	return shorten(line, junitLine)
-}
-
-func verdictList(list []grade.Verdict) string {
-	words := make([]string, len(list))
-	for i, verdict := range list {
-		words[i] = verdict.String()
-	}
-	return strings.Join(words, " or ")
-}
-
-// junitText lists the tests that were not accepted.
-func junitText(item Item) string {
-	var text strings.Builder
-	listed, more := 0, 0
-	for _, test := range item.Tests {
-		if test.Verdict == grade.AC {
-			continue
-		}
-		if listed++; listed > junitTests {
-			more++
-			continue
-		}
-		fmt.Fprintf(&text, "%s %s %s\n", shorten(test.Name, junitLine), known(test.Verdict), shorten(test.Message, junitLine))
-	}
-	if more > 0 {
-		fmt.Fprintf(&text, "and %d more\n", more)
-	}
-	return text.String()
-}
-
-// junitOutput is what was kept of the compiler's output and of the first test that was not accepted.
-func junitOutput(item Item) string {
-	var text strings.Builder
-	if item.Compile != nil && item.Compile.Output != "" {
-		fmt.Fprintf(&text, "compiler:\n%s\n", item.Compile.Output)
-	}
-	for _, test := range item.Tests {
-		if test.Verdict == grade.AC {
-			continue
-		}
-		for i, stream := range []*sandbox.Stream{test.Stdout, test.Stderr} {
-			if stream != nil && len(stream.Data) > 0 {
-				fmt.Fprintf(&text, "%s of %s:\n%s\n", [...]string{"stdout", "stderr"}[i], test.Name, stream.Text())
-			}
-		}
-		break
-	}
-	return shorten(text.String(), junitKeep)
 }

@@ -12,7 +12,7 @@ import (
 func legible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t':
+		case r >= ' ' && r < 0x7f || r == '\n' || r == '\t': // nearly all there is
 			return r
 		case r < 0x20:
 			return 0x2400 + r

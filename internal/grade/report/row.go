@@ -28,7 +28,7 @@ type previousResult struct {
 func newRow(item Item, r rank) row {
 	line := row{
 		rank: r, Index: item.Index, ID: shorten(item.ID, maxName), Group: shorten(item.Group, maxName),
-		Language: shorten(item.Language, maxName), Verdict: known(item.Verdict), Expected: verdictList(item.Expected),
+		Language: shorten(item.Language, maxName), Verdict: known(item.Verdict), Expected: shorten(verdictList(item.Expected), maxName),
 		Unexpected: item.Unexpected, Score: scoreOf(item.Score), Passed: passed(item), Tests: len(item.Tests),
 		CPU: duration(item.CPUTime), Wall: duration(item.WallTime), Memory: memory(item.PeakMemory),
 		Message: shorten(item.Message, maxMessage),

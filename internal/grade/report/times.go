@@ -68,7 +68,7 @@ func newTimesView(h *histogram) *timesView {
 // ticks are round times between two, or these two themselves where there are none.
 func ticks(start, end float64) []tick {
 	var times []float64
-	for _, steps := range [][]float64{{1, 2, 5}, {1}} {
+	for _, steps := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
 		times = nil
 		for power := -6; power <= 5; power++ {
 			for _, step := range steps {
