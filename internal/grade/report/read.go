@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 
 	"github.com/sandloop/sandloop/internal/grade"
 )
@@ -47,26 +46,6 @@ func Read(r io.Reader) iter.Seq2[Item, error] {
 				return
 			}
 			if !yield(item, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// ReadFile is [Read] for a file that is opened anew each time the sequence is ranged over.
-func ReadFile(path string) iter.Seq2[Item, error] {
-	return func(yield func(Item, error) bool) {
-		file, err := os.Open(path) //nolint:gosec // the caller's own file
-		if err != nil {
-			yield(Item{}, err)
-			return
-		}
-		defer func() { _ = file.Close() }()
-		for item, err := range Read(file) {
-			if err != nil {
-				err = fmt.Errorf("%s: %w", path, err)
-			}
-			if !yield(item, err) {
 				return
 			}
 		}

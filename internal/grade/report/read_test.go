@@ -156,6 +156,24 @@ func TestErrorsOfTheSourceComeOut(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
+func TestAFileThatGrowsIsTheSameTwice(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "results.jsonl")
+	line := written(t, report.Item{ID: "one"})
+	require.NoError(t, os.WriteFile(path, []byte(line), 0o600))
+	items := report.ReadFile(path)
+	for range 2 {
+		read, err := collect(items)
+		require.NoError(t, err)
+		require.Len(t, read, 1)
+		require.NoError(t, os.WriteFile(path, []byte(line+line+line[:9]), 0o600))
+	}
+	read, err := collect(report.ReadFile(path))
+	require.ErrorIs(t, err, report.ErrTorn)
+	require.ErrorContains(t, err, path+": line 3: the last line is torn")
+	require.Len(t, read, 2)
+}
+
 func TestEmptyFilesHaveNoItems(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "\n", "\n\r\n \n", "  "} {
