@@ -2,10 +2,13 @@ package supervisor_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 func TestProgramCannotDelayItsEndByStarvingProcess1(t *testing.T) {
@@ -43,7 +46,7 @@ for _ in range(50):
     if os.fork() == 0: break
 while True: pass
 `)
-	j.step().WallTime = seconds(3)
+	j.step().WallTime = sandbox.Seconds(testenv.Scale(t, 3*time.Second)) // so long that the program gets to its end
 	r := endedInTime(t, j)
 	refused := "scheduler EPERM\nparam EPERM\naffinity EPERM\nattr EPERM\nrlimit EPERM\npriority EPERM\nioprio EPERM\n"
 	own := "own None\nown None\nown None\nown (0, 0)\n"

@@ -2,10 +2,13 @@ package supervisor_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 // A process that asks to be traced by its parent makes process 1 its tracer, whose wait then
@@ -19,7 +22,7 @@ print(libc.ptrace(0, 0, 0, 0), flush=True) # PTRACE_TRACEME
 func TestProgramTracedByProcess1IsStillWaitedFor(t *testing.T) {
 	t.Parallel()
 	j := python(traceMe + "os.kill(os.getpid(), signal.SIGSTOP)\nos._exit(0)")
-	j.step().WallTime = seconds(2)
+	j.step().WallTime = sandbox.Seconds(testenv.Scale(t, 2*time.Second)) // so long that the program gets to its end
 	r := endedInTime(t, j)
 	require.Equal(t, "0\n", string(r.stdout))
 	require.Equal(t, wire.CauseWall, r.last().Cause)
