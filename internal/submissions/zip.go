@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -25,17 +26,44 @@ type zipped struct {
 }
 
 func openZip(file *os.File, base string, size int64) (source, error) {
-	listing := &boundedAt{at: file, left: maxDirectory}
-	reader, err := zip.NewReader(listing, size)
+	reader, err := listZip(file, size)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", base, err), file.Close())
 	}
-	listing.left = -1 // from now on contents are read, which are bounded one by one
 	sorted := slices.Clone(reader.File)
 	// What lies in a folder comes before its neighbours, as in a folder on disk.
 	order := func(file *zip.File) string { return strings.ReplaceAll(file.Name, "/", "\x00") }
 	slices.SortStableFunc(sorted, func(a, b *zip.File) int { return strings.Compare(order(a), order(b)) })
 	return &zipped{file: file, base: base, bytes: size, sorted: sorted}, nil
+}
+
+// listZip reads the list of files.
+func listZip(file *os.File, size int64) (*zip.Reader, error) {
+	listing := &boundedAt{at: file, left: maxDirectory}
+	reader, err := zip.NewReader(listing, size)
+	if err != nil {
+		return nil, err
+	}
+	listing.left = -1 // from now on contents are read, which are bounded one by one
+	return reader, nil
+}
+
+// OpenZip opens a zip archive as a file system that leads nowhere else. What is read of its files is for
+// the caller to bound. The caller closes the file.
+func OpenZip(path string) (fs.FS, io.Closer, error) {
+	file, err := os.Open(path) //nolint:gosec // the user's own file
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	reader, err := listZip(file, info.Size())
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
+	}
+	return reader, file, nil
 }
 
 func (z *zipped) name() string   { return z.base }

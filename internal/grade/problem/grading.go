@@ -22,20 +22,20 @@ type Grading struct {
 	// Warnings are worth reading and hinder nothing.
 	Warnings []Issue
 
-	problem   *Problem
-	languages *sandbox.Languages
-	maxima    sandbox.Limits
+	problem          *Problem
+	languages        *sandbox.Languages
+	defaults, maxima sandbox.Limits
 }
 
 // GradingOptions are what the problem does not say.
 type GradingOptions struct {
 	Languages *sandbox.Languages
-	// Defaults and Maxima are the installation's. Of Defaults InputBytes counts, which bounds a test's input.
+	// Defaults and Maxima are the installation's.
 	Defaults, Maxima sandbox.Limits
 	// Testlib tells that the output validators are testlib checkers, as Polygon has them.
 	Testlib bool
 	// Tests is a pattern, as in submissions.yaml, of the tests to judge; "" is all. A part of the tests
-	// has no groups and no scores: all must be accepted.
+	// has neither the problem's groups nor scores: all must be accepted.
 	Tests string
 	// Time, Memory and Output replace the problem's own limits, and those of its languages; 0 does not.
 	Time           time.Duration
@@ -49,7 +49,7 @@ func (p *Problem) Grading(o GradingOptions) (*Grading, error) {
 	if p.MultiPass {
 		return nil, &Invalid{Issues: []Issue{{File: "problem.yaml", Message: "multi-pass problems are not supported"}}}
 	}
-	g := &Grading{problem: p, languages: o.Languages, maxima: o.Maxima, Limits: p.limits(o)}
+	g := &Grading{problem: p, languages: o.Languages, defaults: o.Defaults, maxima: o.Maxima, Limits: p.limits(o)}
 	if err := g.checkLimits(g.Limits); err != nil {
 		return nil, &Invalid{Issues: []Issue{{File: "problem.yaml", Message: err.Error()}}}
 	}
@@ -61,6 +61,9 @@ func (p *Problem) Grading(o GradingOptions) (*Grading, error) {
 	g.Suite = grade.Suite{Name: p.Name(), Checker: checker}
 	if err := g.readTests(o); err != nil {
 		return nil, err
+	}
+	if err := g.Suite.Validate(); err != nil {
+		return nil, &Invalid{Issues: []Issue{{Message: err.Error()}}}
 	}
 	return g, nil
 }

@@ -67,6 +67,9 @@ func (g *Grading) Program(program Program, files []sandbox.File) (sandbox.Progra
 	}
 	made.Files = over(made.Files, included)
 	made.Limits = limits
+	if _, err := g.languages.Prepare(made, g.defaults, g.maxima); err != nil {
+		return sandbox.Program{}, err
+	}
 	return made, nil
 }
 
@@ -175,5 +178,6 @@ func (g *Grading) validator(program Program) (sandbox.Program, error) {
 	feedback := min(g.Limits.ValidationOutput, g.maxima.FileBytes)
 	limits.Memory, limits.OutputKill, limits.FileBytes = &memory, &output, &feedback
 	made.Limits = g.TimeLimits(limits, g.Limits.ValidationTime)
-	return made, nil
+	_, err = g.languages.Prepare(made, g.defaults, g.maxima)
+	return made, err
 }

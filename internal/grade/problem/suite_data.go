@@ -95,16 +95,29 @@ func (g *Grading) readTests(o GradingOptions) error {
 	if len(g.Suite.Tests) == 0 {
 		return fmt.Errorf("no test matches %q: the first of %d tests is %s", o.Tests, len(byName), g.problem.Root.Tests()[0])
 	}
-	if o.Tests == "" {
-		g.Suite.Root = g.problem.Root
+	g.Suite.Root = g.problem.Root
+	if o.Tests != "" {
+		g.Suite.Root = flat(g.Suite.Tests)
 	}
 	g.Blobs = data.blobs
 	return nil
 }
 
+// flat is the group of a part of the tests: each must be accepted, and scores of validators do not count.
+func flat(tests []grade.Test) *grade.Group {
+	group := &grade.Group{Break: true, Rule: grade.ScoringRule{Aggregation: grade.Unscored}}
+	for _, test := range tests {
+		group.Items = append(group.Items, grade.Item{Test: test.Name})
+	}
+	return group
+}
+
 func (d *dataReference) test(test Test, defaults sandbox.Limits) (made grade.Test, err error) {
 	if test.InputSize > defaults.InputBytes {
 		return made, &Invalid{Issues: []Issue{{File: test.Input, Message: fmt.Sprintf("is %d bytes: want at most the %d that a job may send here", test.InputSize, defaults.InputBytes)}}}
+	}
+	if test.AnswerSize > grade.MaxBlob {
+		return made, &Invalid{Issues: []Issue{{File: test.Answer, Message: fmt.Sprintf("is %d bytes: want at most %d", test.AnswerSize, grade.MaxBlob)}}}
 	}
 	made = grade.Test{Name: test.Name, Args: test.Args, Tokens: test.Tokens, ValidatorFlags: test.ValidatorFlags}
 	if !d.problem.CustomValidation {
