@@ -28,6 +28,9 @@ A last line that is incomplete, as of a batch that still runs, is left out with 
 			if err := files.check(path); err != nil {
 				return err
 			}
+			if asJSON && files.any() {
+				return usagef("--json: want it without --csv, --junit and --html, beside which no summary is printed")
+			}
 			torn := false
 			items := wholeItems(results.ReadFile(path), &torn)
 			err := files.write(a.stdout, items)
@@ -42,9 +45,6 @@ A last line that is incomplete, as of a batch that still runs, is left out with 
 	}
 	files.add(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as a JSON object")
-	cmd.MarkFlagsMutuallyExclusive("json", "csv")
-	cmd.MarkFlagsMutuallyExclusive("json", "junit")
-	cmd.MarkFlagsMutuallyExclusive("json", "html")
 	return cmd
 }
 
