@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/sandloop/sandloop/internal/grade"
@@ -82,9 +84,9 @@ func (i interaction) start(ctx context.Context, test grade.Test, given *sandbox.
 		if err != nil {
 			return grade.Finding{}, fmt.Errorf("%s: %w", i.validator.name, err)
 		}
-		validatorEnd := endOf(request.from, talk.toSubmission.closed(), request.came, validated.Duration)
-		submissionEnd := endOf(from, talk.toValidator.closed(), came, result.Duration)
-		return i.finding(validated, asResult(result), validatorEnd.Before(submissionEnd)), nil
+		validatorEnd := endOf(request.from, talk.toSubmission.end(), request.came, validated.Duration)
+		submissionEnd := endOf(from, talk.toValidator.end(), came, result.Duration)
+		return i.finding(validated, asResult(result), validatorEnd.before(submissionEnd)), nil
 	}, nil
 }
 
@@ -104,9 +106,9 @@ const endSlack = 200 * time.Millisecond
 // of both sides arrive nearly together, because the end of one is what ends the other, and so in
 // any order; but the end of the output of the first is seen here before the other can see it.
 // So that counts, unless the side went on without output: then it ended when its result came.
-func endOf(from, closed, came time.Time, ran sandbox.Seconds) time.Time {
-	if closed.IsZero() || from.Add(ran.Duration()).After(closed.Add(endSlack)) {
-		return came
+func endOf(from time.Time, closed moment, came time.Time, ran sandbox.Seconds) moment {
+	if closed.at.IsZero() || from.Add(ran.Duration()).After(closed.at.Add(endSlack)) {
+		return moment{came, math.MaxInt64} // what closed a pipe at that time caused it
 	}
 	return closed
 }
@@ -115,7 +117,8 @@ func endOf(from, closed, came time.Time, ran sandbox.Seconds) time.Time {
 type conversation struct{ toSubmission, toValidator *pipe }
 
 func newConversation() conversation {
-	return conversation{newPipe(int(maxTalk)), newPipe(int(maxTalk))}
+	var order atomic.Int64
+	return conversation{newPipe(int(maxTalk), &order), newPipe(int(maxTalk), &order)}
 }
 
 // validatorEnded makes the submission see the end and nobody wait for the validator.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,10 +16,12 @@ var errOverflow = errors.New("pipe is full")
 // a program which nobody reads is ended by its limit before the pipe is full.
 type pipe struct {
 	bound int
-	// closedAt is when the writer closed its end.
-	closedAt time.Time
+	// order numbers the ends of an interaction's pipes as they come.
+	order *atomic.Int64
 
 	mu sync.Mutex
+	// closed is when the writer closed its end.
+	closed moment
 	// changed wakes whoever waits in Read.
 	changed *sync.Cond
 	data    bytes.Buffer
@@ -26,8 +29,18 @@ type pipe struct {
 	over, deaf bool
 }
 
-func newPipe(bound int) *pipe {
-	p := &pipe{bound: bound}
+// moment is a time, and the place in the order of moments that the clock cannot tell apart.
+type moment struct {
+	at    time.Time
+	order int64
+}
+
+func (m moment) before(other moment) bool {
+	return m.at.Before(other.at) || m.at.Equal(other.at) && m.order < other.order
+}
+
+func newPipe(bound int, order *atomic.Int64) *pipe {
+	p := &pipe{bound: bound, order: order}
 	p.changed = sync.NewCond(&p.mu)
 	return p
 }
@@ -64,8 +77,8 @@ func (p *pipe) Write(data []byte) (int, error) {
 func (p *pipe) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closedAt.IsZero() {
-		p.closedAt = time.Now()
+	if p.closed.at.IsZero() {
+		p.closed = moment{time.Now(), p.order.Add(1)}
 	}
 	p.over = true
 	p.changed.Broadcast()
@@ -81,9 +94,9 @@ func (p *pipe) hangUp() {
 	p.changed.Broadcast()
 }
 
-// closed is when the writer closed its end, or zero.
-func (p *pipe) closed() time.Time {
+// end is when the writer closed its end, or zero.
+func (p *pipe) end() moment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.closedAt
+	return p.closed
 }

@@ -202,7 +202,9 @@ func exited(code int, stdout, stderr string) sandbox.TestResult {
 	return sandbox.TestResult{Outcome: sandbox.OutcomeNonzeroExit, ExitCode: code, Stdout: stream(stdout), Stderr: stream(stderr)}
 }
 
-func stream(text string) sandbox.Stream { return sandbox.NewStream([]byte(text), nil, int64(len(text))) }
+func stream(text string) sandbox.Stream {
+	return sandbox.NewStream([]byte(text), nil, int64(len(text)))
+}
 
 func echo(test sandbox.Test) sandbox.TestResult { return printed(string(test.Stdin)) }
 
