@@ -239,34 +239,27 @@ func TestMemoryOfTheCacheIsBound(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// slowConn is a connection whose reads of blobs wait for the test.
+// slowConn is a connection whose reads of blobs wait for the test, whatever becomes of their contexts.
 type slowConn struct {
 	redis.UniversalClient
 	reads   atomic.Int32
-	started chan struct{}
+	started chan context.Context
 	release chan error
 }
 
 func (s *slowConn) GetRange(ctx context.Context, key string, start, end int64) *redis.StringCmd {
 	s.reads.Add(1)
-	s.started <- struct{}{}
-	select {
-	case err := <-s.release:
-		if err != nil {
-			cmd := redis.NewStringCmd(ctx)
-			cmd.SetErr(err)
-			return cmd
-		}
-	case <-ctx.Done():
+	s.started <- ctx
+	if err := <-s.release; err != nil {
 		cmd := redis.NewStringCmd(ctx)
-		cmd.SetErr(ctx.Err())
+		cmd.SetErr(err)
 		return cmd
 	}
 	return s.UniversalClient.GetRange(ctx, key, start, end)
 }
 
 func (b *bundle) slow() (*slowConn, *Blobs) {
-	conn := &slowConn{UniversalClient: b.rdb, started: make(chan struct{}, 100), release: make(chan error, 100)}
+	conn := &slowConn{UniversalClient: b.rdb, started: make(chan context.Context, 100), release: make(chan error, 100)}
 	return conn, NewBlobs(conn, "", 1<<20, nil)
 }
 
@@ -332,14 +325,17 @@ func TestTransferThatNobodyWaitsForEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(b.ctx)
 	alone := make(chan error, 1)
 	go func() { _, err := blobs.Get(ctx, helloID); alone <- err }()
-	receive(t, conn.started)
+	transfer := receive(t, conn.started)
+	require.NoError(t, transfer.Err())
 	cancel()
 	require.ErrorIs(t, receive(t, alone), context.Canceled)
+	require.ErrorIs(t, transfer.Err(), context.Canceled)
+	next := make(chan error, 1)
+	go func() { _, err := blobs.Get(b.ctx, helloID); next <- err }()
+	require.NoError(t, receive(t, conn.started).Err(), "the next one starts anew")
 	conn.release <- nil
 	conn.release <- nil
-	content, err := blobs.Get(b.ctx, helloID)
-	require.NoError(t, err, "the next one starts anew")
-	require.Equal(t, "hello\n", string(content))
+	require.NoError(t, receive(t, next))
 }
 
 func TestBlobIsReadAgainWhenRedisDoesNotAnswer(t *testing.T) {
