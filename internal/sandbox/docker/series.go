@@ -24,7 +24,16 @@ func (r *Runner) RunTests(
 	ctx context.Context, p sandbox.Program, next func(previous *sandbox.TestResult) (sandbox.Test, bool),
 ) (sandbox.Result, error) {
 	p.Stdin = nil
-	return r.execute(ctx, p, &series{next: next})
+	tests := &series{next: next}
+	defer tests.giveUp()
+	return r.execute(ctx, p, tests)
+}
+
+// giveUp closes the output of a test that has no result, and that perhaps never began: others may wait for it.
+func (s *series) giveUp() {
+	if s.pending != nil {
+		s.pending.talk.closeOutput()
+	}
 }
 
 // errUnclean means that a container could not be made ready for the next test.
@@ -75,6 +84,7 @@ func (s *series) take() *testCase {
 
 // done notes what became of the pending test.
 func (s *series) done(r sandbox.Result) {
+	s.pending.talk.end()
 	result := sandbox.NewTestResult(s.pending.id, r)
 	s.previous, s.pending, s.running = &result, nil, false
 	s.ran++

@@ -175,6 +175,8 @@ func (s *session) frame(kind wire.Type, payload []byte) error {
 	switch kind {
 	case wire.TypeOutput, wire.TypeTail:
 		return s.output(kind, payload)
+	case wire.TypeCredit, wire.TypeMore, wire.TypeOutputEnd:
+		return s.talkFrame(kind, payload)
 	case wire.TypeStep:
 		return s.step(payload)
 	case wire.TypeFile:
@@ -213,9 +215,35 @@ func (s *session) output(kind wire.Type, payload []byte) error {
 		return nil
 	}
 	step.heads[stream] = append(step.heads[stream], data...)
+	if payload[0] == wire.StreamStdout {
+		s.talking().write(data)
+	}
 	if s.job.onOutput != nil {
 		name := [2]sandbox.StreamName{sandbox.Stdout, sandbox.Stderr}[stream]
 		s.job.onOutput(sandbox.Output{Step: spec.Name, Stream: name, Data: data})
+	}
+	return nil
+}
+
+// talking is the talk of the test that runs, or nil.
+func (s *session) talking() *talk {
+	if tests := s.job.tests; tests != nil && tests.running {
+		return tests.pending.talk
+	}
+	return nil
+}
+
+func (s *session) talkFrame(kind wire.Type, payload []byte) error {
+	talking := s.talking()
+	switch {
+	case kind == wire.TypeCredit:
+		return talking.grant(s.w, payload)
+	case talking == nil || len(payload) == 0 || payload[0] != wire.StreamStdout:
+		return fmt.Errorf("%w: of no test that talks", errProtocol)
+	case kind == wire.TypeMore:
+		talking.write(payload[1:])
+	default:
+		talking.closeOutput()
 	}
 	return nil
 }

@@ -92,8 +92,9 @@ func (t *task) converse(ctx context.Context) (report, error) {
 	defer func() {
 		<-t.renamed
 		if !keep {
-			b.hangUp()
+			b.hangUp() // first, so that no write waits
 		}
+		s.talking().lose()
 		<-sent
 		if !stop() {
 			<-canceling

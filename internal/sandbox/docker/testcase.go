@@ -17,14 +17,22 @@ type testCase struct {
 	test   wire.Test
 	// data is what follows: the files' contents and stdin.
 	data [][]byte
+	// talk is nil for a test that does not talk.
+	talk *talk
 }
 
 // newCase checks a test. The error is the test's own.
 func (s *series) newCase(test sandbox.Test) (*testCase, error) {
+	talking := newTalk(test.Talk)
+	if talking != nil {
+		test.Stdin = nil
+	}
 	c, err := s.prepareCase(test)
 	if err != nil {
+		talking.closeOutput()
 		return nil, fmt.Errorf("test %q: %w", test.ID, err)
 	}
+	c.talk, c.test.Talk = talking, talking != nil
 	return c, nil
 }
 

@@ -11,6 +11,7 @@ type capture struct {
 	killAt int64         // total past which over is closed, 0 for never
 	over   chan struct{} // closed once, by write
 	wake   func()        // called after each write
+	live   *liveOutput   // if not nil, gets all that is drained at once; next then returns nothing
 
 	mu    sync.Mutex
 	head  []byte
@@ -27,16 +28,19 @@ func newCapture(limit, killAt int64, wake func()) *capture {
 	}
 }
 
-// drain reads until the last writer of the stream is gone. The program never waits for
-// whoever receives the output.
+// drain reads until the last writer of the stream is gone. Unless it is live, the program never
+// waits for whoever receives the output.
 func (c *capture) drain(r io.Reader, buf []byte) error {
 	for {
 		n, err := r.Read(buf)
 		if n > 0 {
-			c.write(buf[:n])
+			kept := c.write(buf[:n])
+			if err := c.live.send(buf[:kept], buf[kept:n]); err != nil {
+				return err
+			}
 		}
 		if err == io.EOF {
-			return nil
+			return c.live.end()
 		}
 		if err != nil {
 			return err
@@ -44,21 +48,26 @@ func (c *capture) drain(r io.Reader, buf []byte) error {
 	}
 }
 
-func (c *capture) write(p []byte) {
+// write returns how much of p is kept in the head.
+func (c *capture) write(p []byte) (kept int) {
 	c.mu.Lock()
 	before := c.total
 	c.total += int64(len(p))
 	passed := c.killAt > 0 && before <= c.killAt && c.total > c.killAt
-	kept := min(len(p), cap(c.head)-len(c.head))
+	kept = min(len(p), cap(c.head)-len(c.head))
 	c.head = append(c.head, p[:kept]...)
+	if c.live != nil {
+		c.sent = len(c.head)
+	}
 	c.ring.write(p[kept:])
 	c.mu.Unlock()
 	if passed {
 		close(c.over)
 	}
-	if kept > 0 {
+	if kept > 0 && c.live == nil {
 		c.wake()
 	}
+	return kept
 }
 
 // next returns up to size bytes of the head that it has not returned before. They

@@ -75,13 +75,19 @@ func harden() error {
 // dropSignals sets every signal to its default action, past Go's runtime. The kernel drops a
 // signal with a default action that is sent to process 1 from inside its namespace, whatever
 // the sender claims it to be; Go's own handlers would crash on a forged SIGSEGV. It also
-// gives the job's processes the defaults, which ignored signals would not.
+// gives the job's processes the defaults, which ignored signals would not. SIGPIPE alone is ignored.
 func dropSignals() error {
 	const signals, setBytes = 64, 8
 	var action [4]uint64 // struct sigaction of the kernel: handler, flags, restorer, mask; all 0 is SIG_DFL
+	const ignored = 1    // SIG_IGN
 	for number := uintptr(1); number <= signals; number++ {
 		if number == uintptr(syscall.SIGKILL) || number == uintptr(syscall.SIGSTOP) {
 			continue
+		}
+		// A program that closes its stdin must not end this process on kernels that do not spare process 1. Go gives
+		// a child the default again for every signal that it had a handler for.
+		if action[0] = 0; number == uintptr(syscall.SIGPIPE) {
+			action[0] = ignored
 		}
 		_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, number,
 			uintptr(unsafe.Pointer(&action)), 0, setBytes, 0, 0) //nolint:gosec // the kernel's interface

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
@@ -63,6 +64,8 @@ type session struct {
 	frames chan arrival
 	// specs has the next job's, from listen, which then listens no more.
 	specs chan arrival
+	// feed is that of the present or last test that talks.
+	feed atomic.Pointer[feed]
 }
 
 func (s *session) run() error {
@@ -213,6 +216,11 @@ func (s *session) listen(canceled chan<- struct{}) {
 		case kind == wire.TypeSpec:
 			s.specs <- arrival{kind, payload}
 			return
+		case kind == wire.TypeInput || kind == wire.TypeInputEnd:
+			// None, or one that is over, when the frame crossed with the end of its test.
+			if feed := s.feed.Load(); feed != nil && feed.take(kind, payload) != nil {
+				os.Exit(exitWorkerGone) // not a worker of ours
+			}
 		case kind != wire.TypeCancel && s.frames != nil:
 			// A worker sends no test while one runs, so that this does not keep a cancel waiting.
 			s.frames <- arrival{kind, payload}

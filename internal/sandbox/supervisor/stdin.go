@@ -11,8 +11,11 @@ import (
 )
 
 // input is what steps read as stdin: a sealed file in memory, complete before any step
-// starts, so that reading to the end always ends. No input is /dev/null.
-type input struct{ memory *os.File }
+// starts, so that reading to the end always ends, or the feed of a test that talks. No input is /dev/null.
+type input struct {
+	memory *os.File
+	feed   *feed
+}
 
 // newInput copies size bytes of r into memory and makes them unchangeable.
 func newInput(r io.Reader, size int64) (*input, error) {
@@ -35,6 +38,9 @@ func newInput(r io.Reader, size int64) (*input, error) {
 // open returns a descriptor at offset 0 for one step. Each has its own offset and is read-only,
 // which a program that maps its stdin needs on older kernels.
 func (in *input) open(wanted bool) (*os.File, error) {
+	if in.feed != nil {
+		return in.feed.open()
+	}
 	if !wanted || in.memory == nil {
 		return os.Open(os.DevNull)
 	}
@@ -43,6 +49,9 @@ func (in *input) open(wanted bool) (*os.File, error) {
 
 // close gives the memory back once no program has it open.
 func (in *input) close() error {
+	if in.feed != nil {
+		in.feed.close()
+	}
 	if in.memory == nil {
 		return nil
 	}

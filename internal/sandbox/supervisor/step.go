@@ -48,6 +48,9 @@ func (r *runner) run(step wire.Step, in *input) (wire.StepReport, error) {
 	}
 	reaper := startReaper(main.pid, r.held)
 	outputs := newStreams(r.out, step.Output, step.OutputKill)
+	if in.feed != nil {
+		outputs.stdout.live = &liveOutput{out: r.out, id: wire.StreamStdout}
+	}
 	drained := r.drain(main, outputs)
 	go outputs.sendLive()
 

@@ -92,10 +92,10 @@ func (s *session) prepare(test wire.Test, spec wire.Spec, clean *cleaner, kept *
 	if err := validate(test.Step); err != nil {
 		return nil, err
 	}
-	input := dataSize(test.Files, test.StdinSize)
-	if need := 2*kept.size + input + ownMemory; test.StdinSize < 0 || need > spec.Expect.MemoryBytes {
+	extra := dataSize(test.Files, test.StdinSize)
+	if need := 2*kept.size + extra + ownMemory; test.StdinSize < 0 || need > spec.Expect.MemoryBytes {
 		return nil, fmt.Errorf("files and stdin of %d bytes do not fit into %d bytes of memory beside twice the %d bytes that the steps left",
-			input, spec.Expect.MemoryBytes, kept.size)
+			extra, spec.Expect.MemoryBytes, kept.size)
 	}
 	if err := clean.run(); err != nil {
 		return nil, err
@@ -105,6 +105,11 @@ func (s *session) prepare(test wire.Test, spec wire.Spec, clean *cleaner, kept *
 	}
 	if err := overlayFiles(workspaceDir, test.Files, s.data); err != nil {
 		return nil, err
+	}
+	if test.Talk {
+		talking := newFeed(s.out)
+		s.feed.Store(talking)
+		return &input{feed: talking}, nil
 	}
 	return newInput(s.data, test.StdinSize)
 }

@@ -14,6 +14,11 @@
 // awaits its output, the files that it asked for and its [StepReport] before the next; TypeFinish ends them, and then the
 // files of the spec and End come.
 //
+// A test that talks has no stdin beforehand. Its first TypeCredit tells that it has begun; from then on the worker sends
+// TypeInput within the credit that it was given, and TypeInputEnd at its end. sandbox-init sends all of stdout in order,
+// TypeOutput for what is kept as the head and TypeMore for the rest, and TypeOutputEnd at its end. What
+// the worker sends after the test has ended is dropped.
+//
 // After the End of a spec with Reuse comes TypeClean, and then the worker may send another spec, with a key of
 // its own; or a [Fault], and sandbox-init closes.
 //

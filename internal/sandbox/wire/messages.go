@@ -7,20 +7,25 @@ type Type byte
 
 // The frame types. Payloads are JSON unless the comment says bytes.
 const (
-	TypeSpec   Type = 'S' // worker: Spec
-	TypeData   Type = 'D' // both: bytes of a file or of stdin
-	TypeCancel Type = 'C' // worker: empty
-	TypeTest   Type = 'N' // worker: Test, followed by TypeData frames of its files and its stdin
-	TypeFinish Type = 'Z' // worker: empty; no test follows
-	TypeReady  Type = 'R' // init: Ready, authenticated by the empty key
-	TypeStart  Type = 'B' // init: Start
-	TypeOutput Type = 'O' // init: one byte stream (1 stdout, 2 stderr), then bytes of the kept head
-	TypeStep   Type = 'P' // init: StepReport
-	TypeTail   Type = 'T' // init: one byte stream, then bytes of the kept tail; before its StepReport
-	TypeFile   Type = 'F' // init: FileHeader, followed by TypeData frames of its size
-	TypeEnd    Type = 'E' // init: End
-	TypeFault  Type = 'X' // init: Fault
-	TypeClean  Type = 'K' // init: empty; after End, the sandbox holds nothing of the job any more
+	TypeSpec      Type = 'S' // worker: Spec
+	TypeData      Type = 'D' // both: bytes of a file or of stdin
+	TypeCancel    Type = 'C' // worker: empty
+	TypeTest      Type = 'N' // worker: Test, followed by TypeData frames of its files and its stdin
+	TypeFinish    Type = 'Z' // worker: empty; no test follows
+	TypeInput     Type = 'I' // worker: bytes for the stdin of the test that talks, as far as it has credit
+	TypeInputEnd  Type = 'J' // worker: empty; the stdin of the test that talks has ended
+	TypeReady     Type = 'R' // init: Ready, authenticated by the empty key
+	TypeStart     Type = 'B' // init: Start
+	TypeOutput    Type = 'O' // init: one byte stream (1 stdout, 2 stderr), then bytes of the kept head
+	TypeCredit    Type = 'G' // init: four bytes, big-endian: how many more bytes of TypeInput may come
+	TypeMore      Type = 'M' // init: one byte stream, then bytes that are not kept, of a test that talks
+	TypeOutputEnd Type = 'L' // init: one byte stream, of a test that talks, that nobody can write to any more
+	TypeStep      Type = 'P' // init: StepReport
+	TypeTail      Type = 'T' // init: one byte stream, then bytes of the kept tail; before its StepReport
+	TypeFile      Type = 'F' // init: FileHeader, followed by TypeData frames of its size
+	TypeEnd       Type = 'E' // init: End
+	TypeFault     Type = 'X' // init: Fault
+	TypeClean     Type = 'K' // init: empty; after End, the sandbox holds nothing of the job any more
 )
 
 // The stream byte of TypeOutput and TypeTail.
@@ -87,7 +92,13 @@ type Test struct {
 	StdinSize int64        `json:"stdin_size"`
 	// Outputs are patterns of files to send back before the StepReport, within the bounds of the Spec.
 	Outputs []string `json:"outputs,omitempty"`
+	// Talk connects stdin and stdout with the worker while the test runs; StdinSize is then 0.
+	Talk bool `json:"talk,omitempty"`
 }
+
+// InputWindow is the credit for TypeInput that a test that talks starts with, and the most that
+// sandbox-init holds of what its program does not read.
+const InputWindow = 256 << 10
 
 // FileHeader announces a file; Path is relative to /workspace.
 type FileHeader struct {
@@ -105,7 +116,7 @@ type Ready struct {
 }
 
 // Version of the protocol; worker and sandbox-init must agree.
-const Version = 3
+const Version = 4
 
 // HeadroomPIDs is what the container's limit of processes exceeds the job's by: sandbox-init
 // starts exactly so many threads before it is ready and never more.
