@@ -35,6 +35,12 @@ func (e Entry) Key() string {
 	return key
 }
 
+// Size is about the size of the job in bytes, in JSON.
+func (e Entry) Size() int {
+	_, size := e.key()
+	return size
+}
+
 // key returns also the size of the job in JSON.
 func (e Entry) key() (key string, size int) {
 	program := e.Job.Program

@@ -75,7 +75,7 @@ func (r *run) accept(index int, entry Entry) (*pending, error) {
 	}
 	try := 0
 	if results := r.options.Results; results != nil {
-		has, err := results.Has(index, entry.ID, key)
+		has, err := results.has(index, entry.ID, key)
 		if err != nil {
 			return nil, err
 		}

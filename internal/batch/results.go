@@ -88,7 +88,14 @@ func (r *Results) remember(item report.Item) {
 
 // Has tells whether the entry at index has a final result. The error is [ErrOtherBatch] if what
 // is there is the result of another entry.
-func (r *Results) Has(index int, id, key string) (bool, error) {
+func (r *Results) Has(index int, entry Entry) (bool, error) {
+	if index >= len(r.judged) || r.judged[index] == 0 { // before the key, which costs
+		return false, nil
+	}
+	return r.has(index, entry.ID, entry.Key())
+}
+
+func (r *Results) has(index int, id, key string) (bool, error) {
 	if index >= len(r.judged) || r.judged[index] == 0 {
 		return false, nil
 	}

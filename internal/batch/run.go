@@ -106,7 +106,7 @@ func (r *run) end(ctx context.Context, cause error) error {
 	switch {
 	case r.exhausted && left+r.counts.Canceled == 0 && !r.broken:
 		if r.options.Results != nil {
-			return r.options.Results.complete()
+			return r.options.Results.Complete()
 		}
 		return nil
 	case ctx.Err() == nil:

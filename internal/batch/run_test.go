@@ -127,7 +127,9 @@ func TestWhatRedisLostIsPreparedAndSubmittedAgain(t *testing.T) {
 	queue.end("item-3", verdict(grade.AC))
 	eventually(t, func() bool { return len(got.ids()) == 1 }, "one has ended")
 	queue.lose()
-	eventually(t, func() bool { return queue.times()["item-0"]+queue.times()["item-1"]+queue.times()["item-2"]+queue.times()["item-4"] == 8 }, "the others are submitted again")
+	eventually(t, func() bool {
+		return queue.times()["item-0"]+queue.times()["item-1"]+queue.times()["item-2"]+queue.times()["item-4"] == 8
+	}, "the others are submitted again")
 	for _, i := range []int{0, 1, 2, 4} {
 		queue.end(entry(i).ID, verdict(grade.AC))
 	}
@@ -187,7 +189,11 @@ func TestNobodyWaitsWithoutAWord(t *testing.T) {
 	options.Notice = func(text string) { mu.Lock(); notices = append(notices, text); mu.Unlock() }
 	heard := func(n int, text string) {
 		t.Helper()
-		eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(notices) == n && strings.Contains(notices[n-1], text) }, text)
+		eventually(t, func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(notices) == n && strings.Contains(notices[n-1], text)
+		}, text)
 	}
 	alter := func(change func()) { queue.mu.Lock(); change(); queue.mu.Unlock() }
 	queue.workers = 0

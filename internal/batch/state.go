@@ -54,8 +54,9 @@ func (r *Results) renew() error {
 	return nil
 }
 
-// complete forgets the state, so that another run judges again what could not be judged.
-func (r *Results) complete() error {
+// Complete forgets under which names the jobs are in Redis, so that another run judges again what could
+// not be judged. [Run] calls it at the end of a batch; there must be nothing in flight.
+func (r *Results) Complete() error {
 	err := os.Remove(r.statePath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
