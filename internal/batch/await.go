@@ -52,7 +52,7 @@ func (r *run) finish(p *pending, record jobs.Record) {
 		})
 		return
 	}
-	r.emit(fill(p.item, p.job.Grade != nil, record))
+	r.emit(rejudged(fill(p.item, p.job.Grade != nil, record), p.job.Grade))
 }
 
 // submitAgain hands in a job that Redis has lost, and reports whether it is in the queue.

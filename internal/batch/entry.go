@@ -59,6 +59,9 @@ func (e Entry) settled(known report.Item) report.Item {
 	item.Index, item.ID, item.Group, item.Key = known.Index, known.ID, known.Group, known.Key
 	item.Program, item.Language = known.Program, known.Language
 	item.Expected, item.Previous = known.Expected, known.Previous
+	if len(item.Tests) > 0 {
+		item = measured(item)
+	}
 	return judged(item, item.Verdict, item.Message)
 }
 

@@ -27,13 +27,35 @@ func fill(item report.Item, graded bool, record jobs.Record) report.Item {
 		return judged(item, verdict, message)
 	}
 	item.Score, item.Tests, item.Groups = record.Grade.Score, record.Grade.Tests, record.Grade.Groups
+	return judged(measured(item), record.Grade.Verdict, gradeMessage(*record.Grade))
+}
+
+// measured takes the most of any test for the item's own figures.
+func measured(item report.Item) report.Item {
+	item.CPUTime, item.WallTime, item.PeakMemory, item.Slowest = 0, 0, 0, ""
 	for _, test := range item.Tests {
 		if test.CPUTime > item.CPUTime || item.Slowest == "" {
 			item.CPUTime, item.Slowest = test.CPUTime, test.Name
 		}
 		item.WallTime, item.PeakMemory = max(item.WallTime, test.WallTime), max(item.PeakMemory, test.PeakMemory)
 	}
-	return judged(item, record.Grade.Verdict, gradeMessage(*record.Grade))
+	return item
+}
+
+// rejudged counts the tests that were judged anew beside an earlier result.
+func rejudged(item report.Item, task *grade.Task) report.Item {
+	if item.Previous == nil || task == nil {
+		return item
+	}
+	previous := *item.Previous
+	previous.Rejudged = 0
+	for _, test := range item.Tests {
+		if _, known := task.Known[test.Name]; !known {
+			previous.Rejudged++
+		}
+	}
+	item.Previous = &previous
+	return item
 }
 
 // unjudged is the item of an entry whose job could not be run.
