@@ -41,7 +41,12 @@ func (a *app) serve(ctx context.Context, c config.Config) (err error) {
 	if err := runner.Warm(ctx); err != nil {
 		return unlessStopped(ctx, &startError{[]error{fmt.Errorf("start a container: %w", err)}}, log)
 	}
-	worker, err := p.newWorker(c, runner, installation, id, log)
+	slots := p.slots(c, log)
+	judge := p.newJudge(c, runner, slots, log)
+	defer func() { err = errors.Join(err, closeJudge(ctx, judge)) }() // before the runner whose containers it holds
+	worker, err := p.newWorker(c, jobs.WorkerOptions{
+		ID: id, Runner: runner, Judge: judge, Concurrency: slots, Log: log,
+	}, installation, runner.InitVolume())
 	if err != nil {
 		return err
 	}
@@ -117,28 +122,27 @@ func (p *parts) close() error {
 	return errors.Join(errs...)
 }
 
-func (p *parts) newWorker(c config.Config, runner *docker.Runner, installation, id string, log *slog.Logger) (*jobs.Worker, error) {
-	client := jobs.NewClient(p.queue, jobs.ClientOptions{Prefix: c.Redis.Prefix, Log: log})
+// newWorker completes the options of a worker with what the configuration says.
+func (p *parts) newWorker(c config.Config, options jobs.WorkerOptions, installation, volume string) (*jobs.Worker, error) {
+	client := jobs.NewClient(p.queue, jobs.ClientOptions{Prefix: c.Redis.Prefix, Log: options.Log})
 	sweeper, err := reaper.New(p.daemon.client, reaper.Options{
-		Installation: installation, Self: id, Volume: runner.InitVolume(), Alive: client.WorkerAlive, Grace: c.Reaper.Grace, Log: log.With("worker", id),
+		Installation: installation, Self: options.ID, Volume: volume, Alive: client.WorkerAlive, Grace: c.Reaper.Grace,
+		Log: options.Log.With("worker", options.ID),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return jobs.NewWorker(jobs.WorkerOptions{
-		ID: id, Redis: p.queue, Prefix: c.Redis.Prefix, Runner: runner,
-		Concurrency: p.slots(c, log), InteractiveSlots: c.Worker.InteractiveSlots,
-		Weights: map[jobs.Queue]int{
-			jobs.Interactive: c.Worker.Weights.Interactive, jobs.Default: c.Worker.Weights.Default, jobs.Batch: c.Worker.Weights.Batch,
-		},
-		Grace: c.Worker.Grace, MaxAttempts: c.Worker.MaxAttempts, Retention: c.Jobs.Retention,
-		Host: p.daemon.hostID(), ReapEvery: c.Reaper.Period,
-		Reap: func(ctx context.Context) error {
-			_, err := sweeper.Sweep(ctx)
-			return err
-		},
-		Log: log,
-	})
+	options.Redis, options.Prefix, options.Retention = p.queue, c.Redis.Prefix, c.Jobs.Retention
+	options.InteractiveSlots, options.Grace, options.MaxAttempts = c.Worker.InteractiveSlots, c.Worker.Grace, c.Worker.MaxAttempts
+	options.Weights = map[jobs.Queue]int{
+		jobs.Interactive: c.Worker.Weights.Interactive, jobs.Default: c.Worker.Weights.Default, jobs.Batch: c.Worker.Weights.Batch,
+	}
+	options.Host, options.ReapEvery = p.daemon.hostID(), c.Reaper.Period
+	options.Reap = func(ctx context.Context) error {
+		_, err := sweeper.Sweep(ctx)
+		return err
+	}
+	return jobs.NewWorker(options)
 }
 
 // slots is how many jobs run at once. What fits is reckoned from the daemon's machine,
