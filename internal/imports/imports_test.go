@@ -25,14 +25,30 @@ func TestNobodyLinksWhatItMustNot(t *testing.T) {
 	for pkg, forbidden := range map[string][]string{
 		"internal/jobs":           {docker, sdk, module + "config"},
 		"config":                  {docker, sdk, module + "internal/jobs"},
-		"cmd/enqueue":             {docker, sdk, module + "internal/reaper"},
+		"cmd/enqueue":             {docker, sdk, module + "internal/reaper", module + "internal/grade/judge"},
 		"internal/sandbox/docker": {module + "internal/jobs", "github.com/redis/", "github.com/hibiken/"},
 		"internal/reaper":         {module + "internal/jobs", docker, "github.com/redis/"},
+		"internal/grade/judge":    {docker, sdk, module + "internal/jobs", "github.com/redis/", "github.com/hibiken/"},
 	} {
 		for _, dependency := range dependencies(t, pkg) {
 			for _, prefix := range forbidden {
 				require.False(t, strings.HasPrefix(dependency+"/", strings.TrimSuffix(prefix, "/")+"/"), "%s links %s", pkg, dependency)
 			}
+		}
+	}
+}
+
+// What judges a submission can be used, and tested, without whatever runs it and brings it.
+func TestGradingKnowsProgramsAndResultsAlone(t *testing.T) {
+	t.Parallel()
+	const grade, sandbox = module + "internal/grade", module + "internal/sandbox"
+	for pkg, allowed := range map[string][]string{
+		"internal/grade":        {grade, sandbox},
+		"internal/grade/report": {grade, grade + "/report", sandbox},
+		"internal/grade/judge":  {grade, grade + "/judge", sandbox},
+	} {
+		for _, dependency := range dependencies(t, pkg) {
+			require.False(t, strings.HasPrefix(dependency, module) && !slices.Contains(allowed, dependency), "%s links %s", pkg, dependency)
 		}
 	}
 }
