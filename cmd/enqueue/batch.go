@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -11,8 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sandloop/sandloop/internal/batch/lines"
-	"github.com/sandloop/sandloop/internal/grade"
-	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
@@ -52,18 +49,9 @@ failed; 130 when interrupted.`
 
 // batchFlags are what a command line says about a batch.
 type batchFlags struct {
-	language   string
-	limits     sandbox.Overrides
-	mode       string
-	keepOutput int
-	queue      string
-	tenant     string
-	window     int
-	reuse      bool
-	results    string
-	fresh      bool
-	cancel     bool
-	reports    reportFiles
+	judgingFlags
+	language string
+	limits   sandbox.Overrides
 }
 
 func newBatchCommand(a *app) *cobra.Command {
@@ -90,35 +78,12 @@ func (f *batchFlags) add(flags *pflag.FlagSet) {
 	flags.VarP(&optional[sandbox.Seconds]{&f.limits.CPUTime, "TIME", parseTime}, "cpu-seconds", "t", "CPU time of a test, by which it is TLE, for lines that set none (default: 10)")
 	flags.Var(&optional[int64]{&f.limits.Memory, "SIZE", parseSize}, "memory", "memory limit for lines that set none, such as 256MiB")
 	flags.Var(&optional[float64]{&f.limits.CPUs, "NUMBER", parseCPUs}, "cpus", "share of processors for lines that set none (default: 1)")
-	flags.StringVar(&f.mode, "mode", "as-needed", "as-needed or first-failure end a submission at its first rejected test; all runs every test")
-	flags.IntVar(&f.keepOutput, "keep-output", 2048, "`BYTES` of each output that a result keeps; 0 for none")
-	flags.StringVar(&f.queue, "queue", string(jobs.Batch), "`QUEUE`: interactive, default or batch")
-	flags.StringVar(&f.tenant, "tenant", "", "`NAME` on whose behalf the jobs run")
-	flags.IntVar(&f.window, "window", 1000, "how many jobs are in the queue at once")
-	flags.BoolVar(&f.reuse, "reuse", false, "let jobs of this batch share containers, one after the other, where the operator allows it")
-	flags.StringVar(&f.results, "results", "", "`FILE` for the results (default: the name of the batch with .results.jsonl)")
-	flags.BoolVar(&f.fresh, "fresh", false, "throw away the results that are there and judge all anew")
-	flags.BoolVar(&f.cancel, "cancel-on-interrupt", false, "cancel what is in the queue when interrupted")
-	f.reports.add(flags)
+	f.judgingFlags.add(flags)
 }
 
 // lineSettings checks the flags and makes of them what the lines leave open.
 func (f *batchFlags) lineSettings(s *settings) (*lines.Settings, error) {
-	modes := map[string]grade.Mode{"as-needed": grade.AsNeeded, "first-failure": grade.FirstFailure, "all": grade.Everything}
-	mode, known := modes[f.mode]
-	var errs []error
-	if !known {
-		errs = append(errs, fmt.Errorf("--mode: %q is unknown: want as-needed, first-failure or all", f.mode))
-	}
-	if f.window < 1 {
-		errs = append(errs, fmt.Errorf("--window: %d: want at least 1", f.window))
-	}
-	if f.keepOutput < 0 || f.keepOutput > grade.MaxKeepOutput {
-		errs = append(errs, fmt.Errorf("--keep-output: %d: want 0 to %d", f.keepOutput, grade.MaxKeepOutput))
-	}
-	if _, err := jobs.ParseQueue(f.queue); err != nil {
-		errs = append(errs, fmt.Errorf("--%w", err))
-	}
+	mode, errs := f.judgingFlags.check()
 	if _, err := s.languages.Lookup(f.language); f.language != "" && err != nil {
 		errs = append(errs, refusal(err))
 	}

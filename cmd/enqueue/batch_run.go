@@ -3,15 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sandloop/sandloop/internal/batch"
 	"github.com/sandloop/sandloop/internal/batch/lines"
-	"github.com/sandloop/sandloop/internal/jobs"
 )
 
 // run judges a batch from its file to its reports.
@@ -44,7 +41,7 @@ func (f *batchFlags) run(cmd *cobra.Command, a *app, input string) error {
 		return err
 	}
 	defer func() { _ = kept.Close() }()
-	counts, err := f.judge(cmd.Context(), a, s, read, file, kept, number)
+	counts, err := f.judge(cmd.Context(), a, s, judging{entries: read.Entries(file), number: number, kept: kept})
 	if err != nil {
 		return err
 	}
@@ -86,82 +83,4 @@ func checkError(err error) error {
 		return err
 	}
 	return usageError(err)
-}
-
-// resultsError says what can be done about a results file that cannot be used.
-func resultsError(err error) error {
-	if errors.Is(err, batch.ErrOtherBatch) {
-		return usagef("%w:\n--results names another file for this batch, --fresh throws the results away", err)
-	}
-	if err != nil {
-		return usageError(err)
-	}
-	return nil
-}
-
-// judge has all entries judged that have no result yet.
-func (f *batchFlags) judge(ctx context.Context, a *app, s *settings, read *lines.Settings, file *os.File, kept *batch.Results, number int) (batch.Counts, error) {
-	before := kept.Counts()
-	if before.Skipped > 0 {
-		say(a.stderr, "%d of %d items have a result in %s already", before.Skipped, number, kept.Path())
-	}
-	if before.Skipped == number {
-		return before, kept.Complete()
-	}
-	client, closeClient, err := s.connect(ctx)
-	if err != nil {
-		return before, err
-	}
-	defer closeClient()
-	shown := newProgress(a.stderr, number)
-	counts, err := batch.Run(ctx, client, read.Entries(file), batch.Options{
-		Results: kept, Tenant: f.tenant, Queue: jobs.Queue(f.queue), Reuse: f.reuse, Window: f.window,
-		CancelOnInterrupt: f.cancel, Progress: shown.update, Notice: shown.note,
-	})
-	took := shown.close()
-	say(a.stderr, "%d items judged in %s, %.1f/s", counts.Finished, took.Round(time.Millisecond), float64(counts.Finished)/took.Seconds())
-	if err != nil {
-		return counts, f.interrupted(a, counts, number, kept.Path(), err)
-	}
-	return counts, nil
-}
-
-// interrupted says where a batch stands that did not come to its end.
-func (f *batchFlags) interrupted(a *app, counts batch.Counts, number int, path string, err error) error {
-	say(a.stderr, "%d of %d items have a result in %s", counts.Results(), number, path)
-	if counts.Canceled > 0 {
-		say(a.stderr, "jobs canceled: %d", counts.Canceled)
-	}
-	if left := counts.Outstanding(); left > 0 {
-		say(a.stderr, "jobs that go on in the queue: %d", left)
-	}
-	say(a.stderr, "the same command goes on from here")
-	if errors.Is(err, context.Canceled) {
-		return &exitError{exitInterrupted, nil}
-	}
-	return err
-}
-
-// conclude writes the reports and the summary, and makes the exit code.
-func (f *batchFlags) conclude(a *app, kept *batch.Results, counts batch.Counts) error {
-	if err := f.reports.write(a.stdout, kept.Items()); err != nil {
-		return err
-	}
-	if !f.reports.toStdout() {
-		if err := a.printSummary(kept.Items(), false); err != nil {
-			return err
-		}
-	}
-	switch {
-	case counts.Failed() > 0:
-		return &exitError{exitFailure, fmt.Errorf("%d items could not be judged (IE): the same command tries them again", counts.Failed())}
-	case counts.Unwanted > 0:
-		return &exitError{exitNotOK, nil}
-	}
-	return nil
-}
-
-// toStdout tells whether a report is the command's output.
-func (f *reportFiles) toStdout() bool {
-	return f.csv == "-" || f.junit == "-" || f.html == "-"
 }
