@@ -59,7 +59,7 @@ that cannot be used, 125 when the judging itself failed.`,
 				return err
 			}
 			defer closeClient()
-			check := &problemCheck{app: a, client: client, name: args[0], problem: loaded, grading: grading}
+			check := newProblemCheck(a, client, args[0], loaded, grading)
 			if err := check.run(cmd.Context()); err != nil {
 				return err
 			}
@@ -104,17 +104,21 @@ const inferenceTime = 30 * time.Second
 // that it is seen to take that long.
 const tooSlowSlack = 1.1
 
-// run judges all submissions: first those from which the time limit comes when there is none, then the others.
-func (c *problemCheck) run(ctx context.Context) error {
-	for _, submission := range c.problem.Submissions {
+func newProblemCheck(a *app, client *jobs.Client, name string, loaded *problem.Problem, grading *problem.Grading) *problemCheck {
+	c := &problemCheck{app: a, client: client, name: name, problem: loaded, grading: grading}
+	for _, submission := range loaded.Submissions {
 		c.checked = append(c.checked, &checked{submission: submission})
 	}
+	return c
+}
+
+// run judges all submissions: first those from which the time limit comes when there is none, then the others.
+func (c *problemCheck) run(ctx context.Context) error {
 	if len(c.checked) == 0 {
 		return usagef("%s: submissions: holds none: there is nothing to check", c.name)
 	}
-	bounding := slices.DeleteFunc(slices.Clone(c.checked), func(one *checked) bool { return !one.submission.BoundsBelow })
 	if c.grading.Limits.Time == 0 {
-		if err := c.infer(ctx, bounding); err != nil {
+		if err := c.infer(ctx); err != nil {
 			return err
 		}
 	}
@@ -129,8 +133,9 @@ func (c *problemCheck) run(ctx context.Context) error {
 	return nil
 }
 
-// infer finds the time limit.
-func (c *problemCheck) infer(ctx context.Context, bounding []*checked) error {
+// infer finds the time limit by judging the submissions that lie below it.
+func (c *problemCheck) infer(ctx context.Context) error {
+	bounding := slices.DeleteFunc(slices.Clone(c.checked), func(one *checked) bool { return !one.submission.BoundsBelow })
 	if len(bounding) == 0 {
 		return usagef("%s: gives no time limit and has no accepted submission to infer it from: name one with --time-limit", c.name)
 	}

@@ -29,6 +29,8 @@ func (c *problemCheck) judge(ctx context.Context, all []*checked) error {
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
+	shown := newProgress(c.app.stderr, len(wanted))
+	defer shown.close()
 	_, err = batch.Run(ctx, c.client, entriesOf(wanted, suite), batch.Options{
 		Queue:             jobs.Default,
 		CancelOnInterrupt: true,
@@ -37,7 +39,8 @@ func (c *problemCheck) judge(ctx context.Context, all []*checked) error {
 			wanted[item.Index].note(item)
 			return nil
 		},
-		Notice: func(text string) { say(c.app.stderr, "%s", text) },
+		Progress: shown.update,
+		Notice:   shown.note,
 	})
 	return err
 }
