@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -66,8 +67,10 @@ func TestAWorkerJudgesSubmissionsAndStopsWithoutATrace(t *testing.T) {
 
 	installation, err := rdb.Get(t.Context(), "sandloop:installation").Result()
 	require.NoError(t, err)
+	stopped := time.Now()
 	w.stop()
 	code, said := w.end(t)
 	require.Equal(t, 0, code, said)
+	require.Less(t, time.Since(stopped), testenv.Scale(t, 20*time.Second), "the validator would have waited 30 s for another output")
 	requireNoContainers(t, installation)
 }
