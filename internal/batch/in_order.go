@@ -2,6 +2,7 @@ package batch
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,16 +61,31 @@ func lastLines(file io.Reader) (places []int64, err error) {
 		if err != nil {
 			return nil, err
 		}
-		var head struct{ Index int }
-		if err := json.Unmarshal(line, &head); err != nil {
-			return nil, fmt.Errorf("byte %d: %w", offset, err)
+		if len(bytes.TrimSpace(line)) > 0 {
+			var head struct{ Index int }
+			if err := json.Unmarshal(line, &head); err != nil {
+				return nil, fmt.Errorf("byte %d: %w", offset, err)
+			}
+			if err := checkIndex(head.Index); err != nil {
+				return nil, fmt.Errorf("byte %d: %w", offset, err)
+			}
+			for len(places) <= head.Index {
+				places = append(places, 0)
+			}
+			places[head.Index] = offset + 1
 		}
-		for len(places) <= head.Index {
-			places = append(places, 0)
-		}
-		places[head.Index] = offset + 1
 		offset += int64(len(line))
 	}
+}
+
+// maxIndex keeps a number that is no index from taking all memory.
+const maxIndex = 1 << 28
+
+func checkIndex(index int) error {
+	if index < 0 || index > maxIndex {
+		return fmt.Errorf("index: %d: want 0 to %d", index, maxIndex)
+	}
+	return nil
 }
 
 func itemAt(file *os.File, offset int64) (item report.Item, err error) {

@@ -62,8 +62,11 @@ func (r *Results) open(fresh bool) error {
 		if err != nil {
 			return err
 		}
-		if item.Index < 0 || item.Key == "" {
-			return fmt.Errorf("item %q has no index and key: it is no results file of a batch", item.ID)
+		if item.Key == "" {
+			return fmt.Errorf("item %.80q has no key: it is no results file of a batch", item.ID)
+		}
+		if err := checkIndex(item.Index); err != nil {
+			return fmt.Errorf("item %.80q: %w", item.ID, err)
 		}
 		r.remember(item)
 	}

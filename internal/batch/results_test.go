@@ -241,8 +241,10 @@ func TestResultsOfSomethingElseAreRefused(t *testing.T) {
 func TestAFileThatIsNoResultsFileIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	for name, content := range map[string]string{
-		"a batch":  `{"id":"a","language":"python","code":"print(1)"}` + "\n",
-		"not JSON": "hello\n",
+		"a batch":               `{"id":"a","language":"python","code":"print(1)"}` + "\n",
+		"not JSON":              "hello\n",
+		"an index that is none": `{"index":1000000000000,"id":"a","key":"k"}` + "\n",
+		"an index below 0":      `{"index":-1,"id":"a","key":"k"}` + "\n",
 	} {
 		path := resultsPath(t)
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
@@ -272,6 +274,8 @@ func TestItemsComeInTheOrderOfTheBatch(t *testing.T) {
 	results := openResults(t, path)
 	for _, i := range []int{2, 0, 5} {
 		require.NoError(t, results.add(report.Item{Index: i, ID: strings.Repeat("x", 1+i*9000), Key: "k", Verdict: grade.AC}))
+		_, err := results.file.WriteString("\n") // as an editor may leave it
+		require.NoError(t, err)
 	}
 	for range 2 {
 		var indexes []int
