@@ -86,7 +86,12 @@ func unpack(b *testing.B, image string) string {
 
 func bare(b *testing.B, root string) string {
 	b.Helper()
-	cmd := exec.CommandContext(b.Context(), "/usr/bin/python3", "-c", benchCode)
+	return bareArgv(b, root, "/usr/bin/python3", "-c", benchCode)
+}
+
+func bareArgv(b *testing.B, root string, argv ...string) string {
+	b.Helper()
+	cmd := exec.CommandContext(b.Context(), argv[0], argv[1:]...)
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE=1"}
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}

@@ -1,0 +1,66 @@
+package docker
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/testenv"
+)
+
+// BenchmarkReuse runs one small program in four ways in turn, so that whatever else the machine does meets all
+// alike, and reports medians and their differences:
+//
+//	bare   python3 -S as a plain process in the unpacked image, without any sandbox
+//	warm   Run with a container from the pool, which is thrown away after
+//	reuse  Run in the container of the batch, which is clean
+//	next   the same at once after it, so that it has to wait for the cleaning
+func BenchmarkReuse(b *testing.B) {
+	image := testenv.Image(b)
+	table, err := sandbox.NewLanguages([]sandbox.Language{
+		{Name: "python", Image: image, File: "main.py", Run: []string{"python3", "-S", "{file}"}},
+	})
+	require.NoError(b, err)
+	program := sandbox.Program{Language: "python", Source: []byte(benchCode), Limits: sandbox.Overrides{CPUs: ptr(1.0)}}
+	batch := of("bench", program)
+	languages := func(o *Options) { o.Languages = table }
+	warm, reuse := setup(b, pooled(1), languages), setup(b, reusing, languages)
+	root := unpack(b, image)
+	require.NoError(b, os.WriteFile(filepath.Join(root, "main.py"), []byte(benchCode), 0o644)) //nolint:gosec // others read it
+	times := map[string][]time.Duration{}
+	measure := func(name string, run func() string) {
+		begun := time.Now()
+		got := run()
+		times[name] = append(times[name], time.Since(begun))
+		require.Equal(b, "42\n", got, name)
+	}
+	reuse.run(b, batch)
+	for b.Loop() {
+		require.NoError(b, warm.Warm(b.Context()))
+		settle(b, warm, 1)
+		measure("warm", func() string { return string(warm.run(b, program).Stdout.Data) })
+		settle(b, warm, 1)
+		for range 10 {
+			measure("bare", func() string { return bareArgv(b, root, "/usr/bin/python3", "-S", "/main.py") })
+			reuse.awaitKept(b, 1)
+			measure("reuse", func() string { return string(reuse.run(b, batch).Stdout.Data) })
+			measure("next", func() string { return string(reuse.run(b, batch).Stdout.Data) })
+		}
+	}
+	require.EqualValues(b, 1, reuse.Stats().ColdStarts)
+	median := map[string]float64{}
+	for name, all := range times {
+		slices.Sort(all)
+		median[name] = float64(all[len(all)/2].Microseconds()) / 1000
+		b.ReportMetric(median[name], name+"-ms")
+	}
+	b.ReportMetric(0, "ns/op") // the sum of different things says nothing
+	b.ReportMetric(median["reuse"]-median["bare"], "reuse-bare-ms")
+	b.ReportMetric(median["next"]-median["bare"], "next-bare-ms")
+	b.ReportMetric(median["warm"]/median["reuse"], "warm/reuse")
+}
