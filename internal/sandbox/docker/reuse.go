@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
@@ -62,15 +63,27 @@ func (r *Runner) keep(ctx context.Context, b *box, key reuseKey) {
 		return
 	}
 	r.background.Go(func() {
-		for _, gone := range r.reuse.settle(b, key, b.awaitClean()) {
+		err := b.awaitClean()
+		if err != nil {
+			r.options.Log.Debug("container is not used again", "container", b.id, "err", err)
+		}
+		for _, gone := range r.reuse.settle(b, key, err == nil) {
 			r.removeSoon(ctx, gone)
 		}
 	})
 }
 
-// awaitClean returns whether sandbox-init says, under the last job's key, that the sandbox is as it was at first.
-func (b *box) awaitClean() bool {
+// awaitClean returns nil when sandbox-init says, under the last job's key, that the sandbox is as it was at first.
+func (b *box) awaitClean() error {
 	timeout := time.AfterFunc(cleanTimeout, b.hangUp)
-	kind, _, err := b.reader.Read()
-	return timeout.Stop() && err == nil && kind == wire.TypeClean
+	kind, payload, err := b.reader.Read()
+	switch {
+	case !timeout.Stop():
+		return fmt.Errorf("sandbox-init was not done within %s", cleanTimeout)
+	case err != nil:
+		return err
+	case kind != wire.TypeClean:
+		return fmt.Errorf("frame %c: %.500s", kind, payload)
+	}
+	return nil
 }

@@ -80,6 +80,11 @@ func (s *session) send() error {
 	if s.job.empty() {
 		<-s.release
 	}
+	select {
+	case <-s.release: // nothing to wait for
+		s.w.Hold()
+	default:
+	}
 	if err := s.w.WriteJSON(wire.TypeSpec, s.job.spec); err != nil {
 		return err
 	}
@@ -89,7 +94,7 @@ func (s *session) send() error {
 			return err
 		}
 	}
-	if err := s.sendBytes(s.job.stdin); err != nil || s.tests == nil {
+	if err := errors.Join(s.sendBytes(s.job.stdin), s.w.Release()); err != nil || s.tests == nil {
 		return err
 	}
 	for test := range s.tests {

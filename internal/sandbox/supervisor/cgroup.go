@@ -150,7 +150,11 @@ func (c *cgroup) cpuSplit() (user, system time.Duration, err error) {
 
 // memoryUsage is what the container uses now.
 func (c *cgroup) memoryUsage() (int64, error) {
-	return readInt(filepath.Join(c.memory, c.either("memory.usage_in_bytes", "memory.current")))
+	return readInt(c.memoryUsageFile())
+}
+
+func (c *cgroup) memoryUsageFile() string {
+	return filepath.Join(c.memory, c.either("memory.usage_in_bytes", "memory.current"))
 }
 
 // memoryPeak is the highest use since the container started, 0 where the kernel does not

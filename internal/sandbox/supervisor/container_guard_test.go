@@ -76,3 +76,16 @@ int main(void) { puts("1 -1 -1 0"); }
 	r := run(t, j)
 	require.Equal(t, "1 -1 -1 0\n", string(r.stdout), "%s", r.stderr)
 }
+
+func TestNothingCanBeMadeThatOutlivesItsProcess(t *testing.T) {
+	t.Parallel()
+	r := run(t, python(`
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+keys = 248 if os.uname().machine == "x86_64" else 217
+for number in keys, keys + 1, keys + 2, 425:
+    result = libc.syscall(number, 1, ctypes.create_string_buffer(200), 0, 0, 0)
+    print(result, errno.errorcode[ctypes.get_errno()])
+`))
+	require.Equal(t, "-1 EPERM\n-1 EPERM\n-1 EPERM\n-1 EPERM\n", string(r.stdout), "%s", r.stderr)
+}

@@ -19,6 +19,9 @@ type abi struct {
 	byThread [5]uint32
 	// These two have it as their second, after what it stands for.
 	setPriority, ioprioSet uint32
+	// outliving make what can live on when all processes have ended: add_key, request_key, keyctl, whose keyrings
+	// are the user's on the whole host, and io_uring_setup, whose requests the kernel ends later.
+	outliving [4]uint32
 }
 
 // filterInstruction is struct sock_filter of the kernel.
@@ -40,8 +43,8 @@ const (
 	x32Bit                  = 0x40000000
 )
 
-// guardThreads takes from the job, which inherits the filter, what would slow down or starve this process:
-// its limits would then be enforced late. All threads must have been started, and no job.
+// guardThreads takes from the job, which inherits the filter, what would slow down or starve this process,
+// since its limits would then be enforced late, and what no kill ends. All threads must have been started, and no job.
 func guardThreads() error {
 	last, err := lastThread()
 	if err != nil {
@@ -93,10 +96,10 @@ func threadIDs() (ids []uint32, err error) {
 	return ids, nil
 }
 
-// section decides about calls of one abi that name a thread up to last, and lets calls of
-// another abi pass on to what follows.
+// section decides about calls of one abi that name a thread up to last or are outliving, and lets calls
+// of another abi pass on to what follows.
 func (a abi) section(last uint32) []filterInstruction {
-	const k = uint8(len(a.byThread))
+	const k = uint8(len(a.byThread) + len(a.outliving))
 	const first, priority, ioprio, second, number, no, yes = k + 5, k + 7, k + 10, k + 12, k + 13, k + 15, k + 16
 	body := []filterInstruction{{opLoad, 0, 0, atNumber}, {opAnd, 0, 0, ^uint32(x32Bit)}}
 	on := func(value uint32, target uint8) {
@@ -106,6 +109,9 @@ func (a abi) section(last uint32) []filterInstruction {
 	to := func(target uint8) { do(opJump, uint32(target)-uint32(len(body))-1) } //nolint:gosec // at most yes
 	for _, call := range a.byThread {
 		on(call, first)
+	}
+	for _, call := range a.outliving {
+		on(call, no)
 	}
 	on(a.setPriority, priority)
 	on(a.ioprioSet, ioprio)

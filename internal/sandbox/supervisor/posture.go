@@ -10,8 +10,23 @@ import (
 )
 
 // posture is what processes of a job inherit from this one and what decides how it is scheduled, limited
-// and killed, one line for each.
-type posture []string
+// and killed.
+type posture struct {
+	// lines are some of /proc/self/status and what else is text.
+	lines   []string
+	limits  [resourceLimits]syscall.Rlimit
+	threads []scheduling
+}
+
+const resourceLimits = 16 // RLIM_NLIMITS
+
+// scheduling is that of a thread.
+type scheduling struct {
+	thread     uint32
+	attributes [56]byte       // struct sched_attr: policy, nice value, priority, utilization
+	processors [1024 / 8]byte // cpu_set_t
+	priority   uintptr        // of input and output
+}
 
 // statusNames are the lines of /proc/self/status that say such things and never change by themselves.
 var statusNames = []string{
@@ -19,81 +34,85 @@ var statusNames = []string{
 	"NoNewPrivs", "Seccomp", "Seccomp_filters", "Speculation_Store_Bypass", "SpeculationIndirectBranch", "Mems_allowed",
 }
 
-func readPosture() (posture, error) {
-	var p posture
+// readPosture looks at this process and at its threads, which are no others later.
+func readPosture(threads []uint32) (p posture, err error) {
 	status, err := readSmall("/proc/self/status")
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	for line := range strings.Lines(status) {
 		if name, _, _ := strings.Cut(line, ":"); slices.Contains(statusNames, name) {
-			p = append(p, strings.TrimSpace(line))
+			p.lines = append(p.lines, line)
 		}
 	}
 	score, err := readSmall("/proc/self/oom_score_adj")
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	dir, err := syscall.Getwd()
 	if err != nil {
-		return nil, fmt.Errorf("getcwd: %w", err)
+		return p, fmt.Errorf("getcwd: %w", err)
 	}
-	p = append(p, "oom_score_adj "+strings.TrimSpace(score), "working directory "+dir, "environment "+strings.Join(os.Environ(), "\x00"))
-	const resources = 16 // RLIM_NLIMITS
-	for resource := range resources {
-		var limit syscall.Rlimit
-		if err := syscall.Getrlimit(resource, &limit); err != nil {
-			return nil, fmt.Errorf("getrlimit %d: %w", resource, err)
+	p.lines = append(p.lines, "oom_score_adj "+score, "working directory "+dir, "environment "+strings.Join(os.Environ(), "\x00"))
+	for resource := range p.limits {
+		if err := syscall.Getrlimit(resource, &p.limits[resource]); err != nil {
+			return p, fmt.Errorf("getrlimit %d: %w", resource, err)
 		}
-		p = append(p, fmt.Sprintf("resource limit %d: %d %d", resource, limit.Cur, limit.Max))
-	}
-	threads, err := threadIDs()
-	if err != nil {
-		return nil, err
 	}
 	for _, thread := range threads {
-		line, err := scheduling(thread)
+		found, err := readScheduling(thread)
 		if err != nil {
-			return nil, fmt.Errorf("scheduling of thread %d: %w", thread, err)
+			return p, fmt.Errorf("scheduling of thread %d: %w", thread, err)
 		}
-		p = append(p, line)
+		p.threads = append(p.threads, found)
 	}
 	return p, nil
 }
 
-// scheduling has the policy, nice value, processors and input/output priority of a thread.
-func scheduling(thread uint32) (string, error) {
-	const whoProcess = 1                                                                                                                       // IOPRIO_WHO_PROCESS
-	var attributes [56]byte                                                                                                                    // struct sched_attr
-	var processors [1024 / 8]byte                                                                                                              // cpu_set_t
-	_, _, errno := syscall.Syscall6(sysSchedGetattr, uintptr(thread), uintptr(unsafe.Pointer(&attributes)), uintptr(len(attributes)), 0, 0, 0) //nolint:gosec // the kernel's interface
+func readScheduling(thread uint32) (s scheduling, err error) {
+	const whoProcess = 1 // IOPRIO_WHO_PROCESS
+	s.thread = thread
+	_, _, errno := syscall.Syscall6(sysSchedGetattr, uintptr(thread), uintptr(unsafe.Pointer(&s.attributes)), uintptr(len(s.attributes)), 0, 0, 0) //nolint:gosec // the kernel's interface
 	if errno != 0 {
-		return "", fmt.Errorf("sched_getattr: %w", errno)
+		return s, fmt.Errorf("sched_getattr: %w", errno)
 	}
-	size, _, errno := syscall.Syscall(syscall.SYS_SCHED_GETAFFINITY, uintptr(thread), uintptr(len(processors)), uintptr(unsafe.Pointer(&processors))) //nolint:gosec // the kernel's interface
+	_, _, errno = syscall.Syscall(syscall.SYS_SCHED_GETAFFINITY, uintptr(thread), uintptr(len(s.processors)), uintptr(unsafe.Pointer(&s.processors))) //nolint:gosec // the kernel's interface
 	if errno != 0 {
-		return "", fmt.Errorf("sched_getaffinity: %w", errno)
+		return s, fmt.Errorf("sched_getaffinity: %w", errno)
 	}
-	priority, _, errno := syscall.Syscall(syscall.SYS_IOPRIO_GET, whoProcess, uintptr(thread), 0)
-	if errno != 0 {
-		return "", fmt.Errorf("ioprio_get: %w", errno)
+	if s.priority, _, errno = syscall.Syscall(syscall.SYS_IOPRIO_GET, whoProcess, uintptr(thread), 0); errno != 0 {
+		return s, fmt.Errorf("ioprio_get: %w", errno)
 	}
-	return fmt.Sprintf("thread %d: scheduling %x, processors %x, input/output priority %d", thread, attributes, processors[:size], priority), nil
+	return s, nil
 }
 
 // compare tells the first difference between p and what is now.
 func (p posture) compare() error {
-	now, err := readPosture()
+	threads := make([]uint32, 0, len(p.threads))
+	for _, t := range p.threads {
+		threads = append(threads, t.thread)
+	}
+	now, err := readPosture(threads)
 	if err != nil {
 		return err
 	}
-	for i, line := range now {
-		if i >= len(p) || line != p[i] {
-			return fmt.Errorf("sandbox-init has now %.300q", line)
+	if len(now.lines) != len(p.lines) {
+		return fmt.Errorf("sandbox-init has other lines in its status: %q", now.lines)
+	}
+	for i, line := range now.lines {
+		if line != p.lines[i] {
+			return fmt.Errorf("sandbox-init has %.300q: had %.300q", line, p.lines[i])
 		}
 	}
-	if len(now) != len(p) {
-		return fmt.Errorf("sandbox-init has not %.300q any more", p[len(now)])
+	for resource, limit := range now.limits {
+		if limit != p.limits[resource] {
+			return fmt.Errorf("sandbox-init has resource limit %d at %v: had %v", resource, limit, p.limits[resource])
+		}
+	}
+	for i, thread := range now.threads {
+		if thread != p.threads[i] {
+			return fmt.Errorf("sandbox-init has scheduling %+v: had %+v", thread, p.threads[i])
+		}
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"errors"
+
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
 )
 
@@ -31,7 +33,7 @@ func (s *session) serve(r *runner, spec wire.Spec, limits enforced) error {
 		if limits, err = empty.restore(); err != nil {
 			return &uncleanError{err}
 		}
-		if err := s.out.Write(wire.TypeClean); err != nil {
+		if err := errors.Join(s.out.Write(wire.TypeClean), r.held.take()); err != nil {
 			return err
 		}
 		if spec, err = s.readSpec(<-s.specs); err != nil {

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,11 +42,11 @@ func Run(stdin, stdout *os.File, deadline time.Duration) error {
 	if err != nil {
 		return err
 	}
-	s := &session{in: wire.NewReader(in), out: wire.NewWriter(out), specs: make(chan arrival, 1)}
+	s := &session{in: wire.NewReader(bufio.NewReader(in)), out: wire.NewWriter(out), specs: make(chan arrival, 1)}
 	if err := s.run(); err != nil {
 		var unclean *uncleanError
 		fault := wire.Fault{Message: err.Error(), Unclean: errors.As(err, &unclean)}
-		err = errors.Join(err, s.out.WriteJSON(wire.TypeFault, fault))
+		err = errors.Join(err, s.out.WriteJSON(wire.TypeFault, fault), s.out.Release())
 		if s.data != nil {
 			s.data.discard()
 		}
@@ -83,8 +84,8 @@ func (s *session) run() error {
 	if err := startThreads(wire.HeadroomPIDs); err != nil {
 		return err
 	}
-	held := &reserve{}
-	if err := held.take(); err != nil {
+	held, err := newReserve(group)
+	if err != nil {
 		return err
 	}
 	if err := s.out.WriteJSON(wire.TypeReady, wire.Ready{Version: wire.Version, Threads: wire.HeadroomPIDs}); err != nil {
@@ -112,6 +113,7 @@ func (s *session) run() error {
 	if err := guardThreads(); err != nil {
 		return err
 	}
+	held.limit = limits.view.MemoryBytes
 	r := &runner{group: group, oom: oom, out: s.out, imageEnv: imageEnv(os.Environ()), held: held}
 	return s.serve(r, spec, limits)
 }
@@ -142,7 +144,7 @@ func (s *session) job(r *runner, spec wire.Spec, view sandbox.KernelView, clean 
 	if err != nil {
 		return err
 	}
-	return s.out.WriteJSON(wire.TypeEnd, wire.End{Refused: refused})
+	return errors.Join(s.out.WriteJSON(wire.TypeEnd, wire.End{Refused: refused}), s.out.Release())
 }
 
 // readSpec takes a job. From here on every frame is sealed with the job's key, and its data is due.

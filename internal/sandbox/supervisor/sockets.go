@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -12,25 +14,32 @@ import (
 // a minute, in the way of whoever wants its port. count is how many sockets of any kind there were at first.
 func awaitNoSockets(count int64) error {
 	return await(time.Now().Add(socketTime), func() (string, error) {
-		left, err := socketsLeft()
-		if err != nil || left != "" {
-			return left, err
+		left, err := socketsLeft(count)
+		if left != "" {
+			err = errors.Join(err, collectSockets())
 		}
-		now, err := socketCount()
-		if err != nil || now == count {
-			return "", err
-		}
-		return fmt.Sprintf("%d sockets where %d were", now, count), nil
+		return left, err
 	})
 }
 
-const socketTime = 200 * time.Millisecond
+// collectSockets makes the kernel look for sockets that are only on their way to each other. It does so when
+// a Unix socket is closed.
+func collectSockets() error {
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("make a socket: %w", err)
+	}
+	return syscall.Close(fd)
+}
 
-const socketStatistics = "/proc/self/net/sockstat"
+const (
+	socketTime       = 200 * time.Millisecond
+	socketStatistics = "/proc/self/net/sockstat"
+)
 
-// socketsLeft returns the line of the kernel's statistics that counts one, or that of a Unix socket, which
-// may have an abstract name and be on its way from a dead process to another; or nothing.
-func socketsLeft() (string, error) {
+// socketsLeft returns the line of the kernel's statistics that counts more than there should be, or that of
+// a Unix socket, which may have an abstract name and be on its way from a dead process to another; or nothing.
+func socketsLeft(count int64) (string, error) {
 	for _, path := range []string{socketStatistics, "/proc/self/net/sockstat6"} {
 		content, err := readSmall(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -42,8 +51,15 @@ func socketsLeft() (string, error) {
 		for line := range strings.Lines(content) {
 			fields := strings.Fields(line)
 			for i := 1; i+1 < len(fields); i += 2 {
-				if (fields[i] == "inuse" || fields[i] == "tw") && fields[i+1] != "0" && fields[0] != "sockets:" {
-					return "connection: " + strings.TrimSpace(line), nil
+				wanted := "0"
+				switch {
+				case fields[0] == "sockets:" && fields[i] == "used":
+					wanted = strconv.FormatInt(count, 10)
+				case fields[0] == "sockets:" || (fields[i] != "inuse" && fields[i] != "tw"):
+					continue
+				}
+				if fields[i+1] != wanted {
+					return fmt.Sprintf("connection: %s where %s were %s", strings.TrimSpace(line), wanted, fields[i]), nil
 				}
 			}
 		}

@@ -25,10 +25,14 @@ type runner struct {
 
 const drainSize = 64 << 10
 
-// run runs one step to its end and sends its output. Its error means that this
-// process could not do its part; what the program does is in the report.
+// run runs one step to its end and sends its output. Its error means that this process could not do
+// its part; what the program does is in the report. From the end of the program on frames are held back, since
+// the report comes soon.
 func (r *runner) run(step wire.Step, in *input) (wire.StepReport, error) {
 	report := wire.StepReport{Name: step.Name, ExitCode: -1}
+	if err := r.out.Release(); err != nil {
+		return report, err
+	}
 	before, err := r.group.counters()
 	if err != nil {
 		return report, fmt.Errorf("read counters before step %s: %w", step.Name, err)
@@ -59,6 +63,8 @@ func (r *runner) run(step wire.Step, in *input) (wire.StepReport, error) {
 	if err := errors.Join(err, reaper.killAll(), <-drained, <-drained); err != nil {
 		return report, fmt.Errorf("end step %s: %w", step.Name, err)
 	}
+	r.held.release() // what ended after the main process may have filled the memory meanwhile
+	r.out.Hold()
 	ended := <-reaper.main
 	after, err := r.group.counters()
 	if err != nil {

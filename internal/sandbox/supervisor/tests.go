@@ -27,6 +27,9 @@ var errCanceled = errors.New("canceled")
 // tests runs tests as they come, each in a sandbox that holds what the steps left in the
 // workspace and nothing else, until the worker sends no more.
 func (s *session) tests(r *runner, spec wire.Spec, clean *cleaner) error {
+	if err := s.out.Release(); err != nil {
+		return err
+	}
 	// Restored files count beside the kept ones.
 	kept, err := takeSnapshot(workspaceDir, min(spec.Expect.WorkspaceBytes, (spec.Expect.MemoryBytes-ownMemory)/2))
 	if err != nil {
@@ -69,7 +72,7 @@ func (s *session) tests(r *runner, spec wire.Spec, clean *cleaner) error {
 		if report.Refused, err = s.sendOutputs(test, spec, report); err != nil {
 			return err
 		}
-		if err := s.out.WriteJSON(wire.TypeStep, report); err != nil {
+		if err := errors.Join(s.out.WriteJSON(wire.TypeStep, report), s.out.Release()); err != nil {
 			return err
 		}
 		if report.Cause == wire.CauseCanceled {

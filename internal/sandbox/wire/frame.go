@@ -46,9 +46,11 @@ func (s *sealer) seal(header, payload []byte) []byte {
 
 // Writer writes frames. It is safe for concurrent use.
 type Writer struct {
-	mu  sync.Mutex
-	w   io.Writer
-	key *sealer
+	mu   sync.Mutex
+	w    io.Writer
+	key  *sealer
+	hold bool
+	held []byte // frames that are not written yet
 }
 
 // NewWriter returns a Writer whose frames are sealed with the empty key.
@@ -79,10 +81,46 @@ func (w *Writer) Write(kind Type, parts ...[]byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	frame = append(frame, w.key.seal(frame[:headerSize], frame[headerSize:])...)
-	if _, err := w.w.Write(frame); err != nil {
+	if w.hold && len(w.held)+len(frame) <= ChunkSize {
+		w.held = append(w.held, frame...)
+		return nil
+	}
+	err := w.flushLocked()
+	if err == nil {
+		_, err = w.w.Write(frame)
+	}
+	if err != nil {
 		return fmt.Errorf("write frame %c: %w", kind, err)
 	}
 	return nil
+}
+
+// Hold keeps frames back until Release or until they are too many, so that they make their way in one piece,
+// which costs less than many.
+func (w *Writer) Hold() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hold = true
+}
+
+// Release writes what was held back, and from then on each frame at once.
+func (w *Writer) Release() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hold = false
+	if err := w.flushLocked(); err != nil {
+		return fmt.Errorf("write frames: %w", err)
+	}
+	return nil
+}
+
+func (w *Writer) flushLocked() error {
+	if len(w.held) == 0 {
+		return nil
+	}
+	_, err := w.w.Write(w.held)
+	w.held = w.held[:0]
+	return err
 }
 
 // WriteJSON sends a message as the payload of one frame.
