@@ -112,7 +112,8 @@ func TestLinesThatAreNoItemsAreRefused(t *testing.T) {
 func TestNothingComesAfterAnError(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	for range report.Read(strings.NewReader("x\n{}\n{}\n")) {
+	for _, err := range report.Read(strings.NewReader("x\n{}\n{}\n")) {
+		require.ErrorContains(t, err, "line 1")
 		calls++
 	}
 	require.Equal(t, 1, calls)

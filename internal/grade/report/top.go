@@ -50,7 +50,7 @@ type lastFirst[T any] top[T]
 func (h *lastFirst[T]) Len() int           { return len(h.kept) }
 func (h *lastFirst[T]) Less(i, j int) bool { return h.before(h.kept[j], h.kept[i]) }
 func (h *lastFirst[T]) Swap(i, j int)      { h.kept[i], h.kept[j] = h.kept[j], h.kept[i] }
-func (h *lastFirst[T]) Push(value any)     { h.kept = append(h.kept, value.(T)) } //nolint:errcheck // a T by construction
+func (h *lastFirst[T]) Push(value any)     { h.kept = append(h.kept, value.(T)) }
 
 func (h *lastFirst[T]) Pop() any {
 	last := h.kept[len(h.kept)-1]
