@@ -70,7 +70,7 @@ func newBoxWith(t *testing.T, initArgs []string, flags ...string) *box {
 		_ = exec.CommandContext(ctx, "docker", "rm", "-f", b.name).Run()
 		_ = b.cmd.Wait()
 	})
-	b.frames = wire.NewReader(stdout)
+	b.out, b.frames = wire.NewWriter(b.stdin), wire.NewReader(stdout)
 	kind, payload, err := b.frames.Read()
 	require.NoError(t, err, "first frame; docker says: %s", &b.stderr)
 	require.Equal(t, wire.TypeReady, kind, "%s", payload)
@@ -128,7 +128,6 @@ func (b *box) submit(t *testing.T, j job) {
 			}
 		}
 	}
-	b.out = wire.NewWriter(b.stdin)
 	require.NoError(t, b.out.WriteJSON(wire.TypeSpec, j.Spec))
 	for _, data := range append(j.data, j.stdin) {
 		for len(data) > 0 {

@@ -61,7 +61,7 @@ func (e *emptiness) restore() (enforced, error) {
 	if err := await(time.Now().Add(settleTime), e.memoryLeft); err != nil {
 		return enforced{}, err
 	}
-	if err := e.own.compare(); err != nil {
+	if err := e.own.check(); err != nil {
 		return enforced{}, err
 	}
 	if err := e.counted(); err != nil { // while processes were on their way out

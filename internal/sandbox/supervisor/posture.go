@@ -86,8 +86,8 @@ func readScheduling(thread uint32) (s scheduling, err error) {
 	return s, nil
 }
 
-// compare tells the first difference between p and what is now.
-func (p posture) compare() error {
+// check tells the first difference between p and what is now.
+func (p posture) check() error {
 	threads := make([]uint32, 0, len(p.threads))
 	for _, t := range p.threads {
 		threads = append(threads, t.thread)
@@ -96,6 +96,10 @@ func (p posture) compare() error {
 	if err != nil {
 		return err
 	}
+	return p.compare(now)
+}
+
+func (p posture) compare(now posture) error {
 	if len(now.lines) != len(p.lines) {
 		return fmt.Errorf("sandbox-init has other lines in its status: %q", now.lines)
 	}

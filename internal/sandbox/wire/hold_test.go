@@ -1,4 +1,4 @@
-package wire
+package wire_test
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/sandbox/wire"
 )
 
 // pieces notes each write.
@@ -26,25 +28,25 @@ func (p *pieces) Write(data []byte) (int, error) {
 func TestFramesThatAreHeldGoOutInOnePiece(t *testing.T) {
 	t.Parallel()
 	var out pieces
-	w := NewWriter(&out)
+	w := wire.NewWriter(&out)
 	w.SetKey([]byte("key"))
 	w.Hold()
-	require.NoError(t, w.Write(TypeOutput, []byte("abc")))
-	require.NoError(t, w.Write(TypeEnd))
+	require.NoError(t, w.Write(wire.TypeOutput, []byte("abc")))
+	require.NoError(t, w.Write(wire.TypeEnd))
 	require.Empty(t, out.sizes)
 	require.NoError(t, w.Release())
 	require.NoError(t, w.Release(), "there is nothing more")
-	require.NoError(t, w.Write(TypeClean))
-	require.Equal(t, []int{5 + 3 + 16 + 5 + 16, 5 + 16}, out.sizes)
+	require.NoError(t, w.Write(wire.TypeClean))
+	require.Equal(t, []int{3 + 2*overhead, overhead}, out.sizes)
 
 	w.Hold()
-	require.NoError(t, w.Write(TypeStep, []byte("x")))
-	require.NoError(t, w.Write(TypeData, make([]byte, ChunkSize)))
-	require.Equal(t, []int{45, 21, 22, ChunkSize + 21}, out.sizes, "what is long waits for nothing, and nothing overtakes")
+	require.NoError(t, w.Write(wire.TypeStep, []byte("x")))
+	require.NoError(t, w.Write(wire.TypeData, make([]byte, wire.ChunkSize)))
+	require.Equal(t, []int{3 + 2*overhead, overhead, 1 + overhead, wire.ChunkSize + overhead}, out.sizes, "what is long waits for nothing, and nothing overtakes")
 
-	r := NewReader(&out.Buffer)
+	r := wire.NewReader(&out.Buffer)
 	r.SetKey([]byte("key"))
-	for _, want := range []Type{TypeOutput, TypeEnd, TypeClean, TypeStep, TypeData} {
+	for _, want := range []wire.Type{wire.TypeOutput, wire.TypeEnd, wire.TypeClean, wire.TypeStep, wire.TypeData} {
 		kind, _, err := r.Read()
 		require.NoError(t, err)
 		require.Equal(t, want, kind)
@@ -54,9 +56,9 @@ func TestFramesThatAreHeldGoOutInOnePiece(t *testing.T) {
 func TestFramesThatWereHeldCanFail(t *testing.T) {
 	t.Parallel()
 	out := pieces{fail: errors.New("broken")}
-	w := NewWriter(&out)
+	w := wire.NewWriter(&out)
 	w.Hold()
-	require.NoError(t, w.Write(TypeEnd))
+	require.NoError(t, w.Write(wire.TypeEnd))
 	require.ErrorIs(t, w.Release(), out.fail)
-	require.ErrorIs(t, w.Write(TypeEnd), out.fail)
+	require.ErrorIs(t, w.Write(wire.TypeEnd), out.fail)
 }
