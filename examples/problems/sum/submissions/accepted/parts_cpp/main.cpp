@@ -1,0 +1,5 @@
+#include "receipt.hpp"
+
+#include "amounts.h"
+
+int main() { std::cout << total(read_amounts()) << "\n"; }

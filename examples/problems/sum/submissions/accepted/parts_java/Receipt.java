@@ -1,0 +1,11 @@
+class Receipt {
+    private long total;
+
+    void add(long amount) {
+        total += amount;
+    }
+
+    long total() {
+        return total;
+    }
+}

@@ -1,0 +1,3 @@
+from receipt import Receipt
+
+print(Receipt(open(0).read()).total())

@@ -1,0 +1,3 @@
+# @EXPECTED_RESULTS@: NO-OUTPUT
+input()
+sum(map(int, input().split()))

@@ -1,0 +1,6 @@
+#include <iostream>
+
+int main() {
+    volatile int *nowhere = nullptr;
+    std::cout << *nowhere << "\n";
+}

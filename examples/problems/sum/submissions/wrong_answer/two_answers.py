@@ -1,0 +1,4 @@
+# One token too many.
+input()
+total = sum(map(int, input().split()))
+print(total, total)
