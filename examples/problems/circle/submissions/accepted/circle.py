@@ -1,0 +1,6 @@
+(ax, ay), (bx, by), (cx, cy) = (map(float, input().split()) for _ in range(3))
+bx, by, cx, cy = bx - ax, by - ay, cx - ax, cy - ay
+b, c = bx * bx + by * by, cx * cx + cy * cy
+twice = 2 * (bx * cy - by * cx)
+x, y = (cy * b - by * c) / twice, (bx * c - cx * b) / twice
+print(ax + x, ay + y, (x * x + y * y) ** 0.5)

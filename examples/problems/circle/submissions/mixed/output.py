@@ -1,0 +1,3 @@
+# @EXPECTED_RESULTS@: OUTPUT-LIMIT
+while True:
+    print("trying another centre\n" * 1000)

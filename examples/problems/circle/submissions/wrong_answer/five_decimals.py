@@ -1,0 +1,7 @@
+# Too few digits.
+(ax, ay), (bx, by), (cx, cy) = (map(float, input().split()) for _ in range(3))
+bx, by, cx, cy = bx - ax, by - ay, cx - ax, cy - ay
+b, c = bx * bx + by * by, cx * cx + cy * cy
+twice = 2 * (bx * cy - by * cx)
+x, y = (cy * b - by * c) / twice, (bx * c - cx * b) / twice
+print(f"{ax + x:.5f} {ay + y:.5f} {(x * x + y * y) ** 0.5:.5f}")

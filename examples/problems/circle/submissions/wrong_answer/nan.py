@@ -1,0 +1,2 @@
+# NaN compares with nothing, and is no number.
+print("nan nan nan")
