@@ -1,0 +1,2 @@
+// Neither reads nor writes.
+int main() {}

@@ -1,0 +1,1 @@
+# Neither reads nor writes.
