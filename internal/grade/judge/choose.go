@@ -1,6 +1,10 @@
 package judge
 
-import "github.com/sandloop/sandloop/internal/grade"
+import (
+	"slices"
+
+	"github.com/sandloop/sandloop/internal/grade"
+)
 
 // rootOf returns the suite's tree of groups, or makes the one of a suite without groups.
 func rootOf(suite *grade.Suite) *grade.Group {
@@ -21,38 +25,64 @@ func rootOf(suite *grade.Suite) *grade.Group {
 
 // choose returns the name of the test to judge next, and false when there is none.
 func (s *submission) choose() (string, bool) {
-	switch s.task.Mode {
-	case grade.Everything:
-		return s.firstUnjudged(s.order)
-	case grade.FirstFailure:
-		return s.beforeFailure()
-	case grade.AsNeeded:
+	if s.stale {
+		s.queue, s.stale = s.needed(), false
 	}
-	if grade.Grade(s.root, s.findings).Verdict != grade.NotRun {
-		return "", false
-	}
-	return s.firstUnjudged(grade.Pending(s.root, s.findings, false))
-}
-
-func (s *submission) firstUnjudged(names []string) (string, bool) {
-	for _, name := range names {
-		if _, judged := s.findings[name]; !judged {
-			return name, true
+	for ; len(s.queue) > 0; s.queue = s.queue[1:] {
+		if _, judged := s.findings[s.queue[0]]; !judged {
+			return s.queue[0], true
 		}
 	}
 	return "", false
 }
 
-// beforeFailure returns the first pending test, unless a test before it was not accepted.
-func (s *submission) beforeFailure() (string, bool) {
-	next, more := s.firstUnjudged(grade.Pending(s.root, s.findings, false))
+// needed lists the tests that are still to be judged, as far as is known.
+func (s *submission) needed() []string {
+	if s.task.Mode == grade.Everything {
+		return s.order
+	}
+	if grade.Grade(s.root, s.findings).Verdict != grade.NotRun {
+		return nil
+	}
+	pending := grade.Pending(s.root, s.findings, false)
+	if s.task.Mode == grade.FirstFailure {
+		return s.beforeFailure(pending)
+	}
+	return pending
+}
+
+// beforeFailure leaves those of the pending tests that come before all that were not accepted.
+func (s *submission) beforeFailure(pending []string) []string {
+	kept := 0
 	for _, name := range s.order {
-		if name == next {
+		if s.findings[name].Verdict.Rejects() || kept == len(pending) {
 			break
 		}
-		if s.findings[name].Verdict.Rejects() {
-			return "", false
+		if name == pending[kept] {
+			kept++
 		}
 	}
-	return next, more
+	return pending[:kept]
+}
+
+// changes tells whether a finding can change which tests are needed. Looking through the whole tree after each of
+// thousands of tests would take longer than running them.
+func (s *submission) changes(verdict grade.Verdict) bool {
+	switch {
+	case s.task.Mode == grade.Everything:
+		return false
+	case verdict == grade.IE || waits(s.root):
+		return true
+	}
+	return verdict.Rejects() && (s.task.Mode == grade.FirstFailure || breaks(s.root))
+}
+
+// waits tells whether any group is judged only after another.
+func waits(group *grade.Group) bool {
+	return len(group.RequirePass) > 0 || slices.ContainsFunc(group.Items, func(item grade.Item) bool { return item.Group != nil && waits(item.Group) })
+}
+
+// breaks tells whether any group ends at its first failure.
+func breaks(group *grade.Group) bool {
+	return group.Break || slices.ContainsFunc(group.Items, func(item grade.Item) bool { return item.Group != nil && breaks(item.Group) })
 }

@@ -67,7 +67,7 @@ func New(options Options) *Judge {
 }
 
 // Close ends the validators' sandboxes, those at work too, and waits until they are gone or ctx
-// ends. It is for when no submission is judged any more.
+// ends. It is for when no submission is judged any more, and before the Runner is closed.
 func (j *Judge) Close(ctx context.Context) error { return j.sessions.close(ctx) }
 
 // Judge judges a program by a task. The result is that of the whole run, as Runner has it, and the report

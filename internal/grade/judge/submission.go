@@ -23,6 +23,9 @@ type submission struct {
 	tests    map[string]grade.Test
 	findings map[string]grade.Finding
 	reports  map[string]grade.TestReport
+	// queue are the tests to judge next, unless stale tells that a finding may have changed that.
+	queue []string
+	stale bool
 
 	// running is the name of the test that the submission runs, and check judges that run.
 	running string
@@ -44,6 +47,7 @@ func newSubmission(j *Judge, program sandbox.Program, suite *grade.Suite, task g
 	s := &submission{
 		Judge: j, program: program, suite: suite, task: task, root: rootOf(suite),
 		tests: map[string]grade.Test{}, findings: map[string]grade.Finding{}, reports: map[string]grade.TestReport{},
+		stale: true,
 	}
 	s.order = s.root.Tests()
 	for _, test := range suite.Tests {
@@ -148,6 +152,7 @@ func (s *submission) settle(ctx context.Context, result sandbox.TestResult) erro
 		return err
 	}
 	s.findings[s.running] = finding
+	s.stale = s.stale || s.changes(finding.Verdict)
 	s.reports[s.running] = s.testReport(s.tests[s.running], finding, result)
 	return nil
 }

@@ -177,3 +177,26 @@ func TestVerdictsOfTestlibCheckers(t *testing.T) {
 		})
 	}
 }
+
+func TestAnInternalErrorEndsTheJudgingOfGroupsThatGoOn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	v := b.program("v", func(test sandbox.Test) sandbox.TestResult {
+		if test.ID == "2" {
+			return exited(1, "", "")
+		}
+		return exited(43, "", "")
+	})
+	suite := numbered(4)
+	suite.Checker = grade.Checker{Kind: grade.CheckValidator, Programs: []sandbox.Program{v}}
+	suite.Root = &grade.Group{Rule: grade.NewLegacyRule(true)}
+	for _, test := range suite.Tests {
+		suite.Root.Items = append(suite.Root.Items, grade.Item{Test: test.Name})
+	}
+	report := b.judged(t, b.program("p", echo), grade.Task{Suite: suite})
+	require.Equal(t, grade.IE, report.Verdict)
+	require.Equal(t, "1=WA 2=IE ", verdicts(report), "the rest can change nothing")
+	require.Contains(t, report.Message, "2: internal error: output validator in fake: ")
+	report = b.judged(t, b.program("p", echo), grade.Task{Suite: suite, Mode: grade.Everything})
+	require.Equal(t, "1=WA 2=IE 3=WA 4=WA ", verdicts(report))
+}
