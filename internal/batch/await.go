@@ -32,7 +32,7 @@ func (r *run) await(ctx context.Context, p *pending) {
 			r.emit(unjudged(p.item, err))
 			return
 		case losses == mostLosses:
-			r.emit(unjudged(p.item, fmt.Errorf("Redis lost the job %d times", losses+1)))
+			r.emit(unjudged(p.item, fmt.Errorf("the job was lost %d times with the data of Redis", losses+1)))
 			return
 		default:
 			losses++

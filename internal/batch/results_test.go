@@ -2,7 +2,6 @@ package batch
 
 import (
 	"context"
-	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -16,8 +15,8 @@ import (
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
-// runWith runs n entries with the results file at path and closes that.
-func runWith(ctx context.Context, t *testing.T, queue Client, path string, n int, change ...func(*Options)) (Counts, error) {
+// startWith starts n entries with the results file at path, which is closed when the run was waited for.
+func startWith(ctx context.Context, t *testing.T, queue Client, path string, n int, change ...func(*Options)) func() (Counts, error) {
 	t.Helper()
 	results, err := OpenResults(path, false)
 	require.NoError(t, err)
@@ -26,9 +25,19 @@ func runWith(ctx context.Context, t *testing.T, queue Client, path string, n int
 	for _, c := range change {
 		c(&options)
 	}
-	counts, err := Run(ctx, queue, entries(n), options)
-	require.NoError(t, results.Close())
-	return counts, err
+	wait := start(ctx, t, queue, entries(n), options)
+	return func() (Counts, error) {
+		t.Helper()
+		counts, err := wait()
+		require.NoError(t, results.Close())
+		return counts, err
+	}
+}
+
+// runWith is startWith to its end.
+func runWith(ctx context.Context, t *testing.T, queue Client, path string, n int, change ...func(*Options)) (Counts, error) {
+	t.Helper()
+	return startWith(ctx, t, queue, path, n, change...)()
 }
 
 // inFile lists the items of a results file.
@@ -46,26 +55,20 @@ func TestAnInterruptedBatchGoesOnAndNothingIsJudgedTwice(t *testing.T) {
 	path, queue := resultsPath(t), newFakeQueue().manual()
 	ctx, interrupt := context.WithCancel(t.Context())
 	done := 0
-	wait := make(chan Counts, 1)
-	go func() {
-		counts, err := runWith(ctx, t, queue, path, 6, func(o *Options) {
-			o.Window = 4
-			o.Done = func(report.Item) error {
-				if done++; done == 2 {
-					interrupt()
-				}
-				return nil
+	wait := startWith(ctx, t, queue, path, 6, func(o *Options) {
+		o.Window = 4
+		o.Done = func(report.Item) error {
+			if done++; done == 2 {
+				interrupt()
 			}
-		})
-		if !errors.Is(err, context.Canceled) {
-			panic(err)
+			return nil
 		}
-		wait <- counts
-	}()
+	})
 	eventually(t, func() bool { return len(queue.times()) == 4 }, "the window is full")
 	queue.end("item-0", verdict(grade.AC))
 	queue.end("item-2", verdict(grade.WA))
-	counts := <-wait
+	counts, err := wait()
+	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 2, counts.Finished)
 	queue.mu.Lock()
 	queue.judge = func(jobs.Job) (jobs.Record, bool) { return verdict(grade.AC), true }
@@ -77,7 +80,7 @@ func TestAnInterruptedBatchGoesOnAndNothingIsJudgedTwice(t *testing.T) {
 		}
 	}
 	before := len(queue.times())
-	counts, err := runWith(t.Context(), t, queue, path, 6)
+	counts, err = runWith(t.Context(), t, queue, path, 6)
 	require.NoError(t, err)
 	require.Equal(t, 2, counts.Skipped)
 	require.Equal(t, map[grade.Verdict]int{grade.AC: 1 + 6 - before, grade.WA: 1, grade.TLE: before - 2}, counts.Verdicts)
@@ -127,20 +130,18 @@ func TestWhatCouldNotBeJudgedIsTriedAgainInTheSameAndInTheNextRun(t *testing.T) 
 			t.Parallel()
 			path, queue := resultsPath(t), newFakeQueue().manual()
 			ctx, interrupt := context.WithCancel(t.Context())
-			wait := make(chan error, 1)
-			go func() {
-				_, err := runWith(ctx, t, queue, path, 2)
-				wait <- err
-			}()
+			wait := startWith(ctx, t, queue, path, 2)
 			eventually(t, func() bool { return len(queue.times()) == 2 }, "both are submitted")
 			queue.end("item-0", outcome(sandbox.OutcomeInfraError))
 			if complete {
 				queue.end("item-1", verdict(grade.AC))
-				require.NoError(t, <-wait)
+				_, err := wait()
+				require.NoError(t, err)
 			} else {
 				eventually(t, func() bool { return len(inFile(t, path)) == 1 }, "the failure is written")
 				interrupt()
-				require.ErrorIs(t, <-wait, context.Canceled)
+				_, err := wait()
+				require.ErrorIs(t, err, context.Canceled)
 			}
 			interrupt()
 			for _, item := range inFile(t, path) {
@@ -173,14 +174,11 @@ func TestWhatAnInterruptCanceledIsJudgedByTheNextRun(t *testing.T) {
 	t.Parallel()
 	path, queue := resultsPath(t), newFakeQueue().manual()
 	ctx, interrupt := context.WithCancel(t.Context())
-	wait := make(chan error, 1)
-	go func() {
-		_, err := runWith(ctx, t, queue, path, 3, func(o *Options) { o.CancelOnInterrupt = true })
-		wait <- err
-	}()
+	wait := startWith(ctx, t, queue, path, 3, func(o *Options) { o.CancelOnInterrupt = true })
 	eventually(t, func() bool { return len(queue.times()) == 3 }, "all are submitted")
 	interrupt()
-	require.ErrorIs(t, <-wait, context.Canceled)
+	_, err := wait()
+	require.ErrorIs(t, err, context.Canceled)
 	require.Empty(t, inFile(t, path))
 	queue.mu.Lock()
 	queue.judge = func(jobs.Job) (jobs.Record, bool) { return verdict(grade.AC), true }

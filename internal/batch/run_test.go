@@ -152,7 +152,7 @@ func TestAJobThatIsAlwaysLostIsGivenUp(t *testing.T) {
 	counts, err := wait()
 	require.NoError(t, err)
 	require.Equal(t, 1, counts.Failed())
-	require.Contains(t, got.items[0].Message, "lost the job 6 times")
+	require.Contains(t, got.items[0].Message, "lost 6 times")
 }
 
 func TestAJobThatIsRefusedIsNotJudgedAndHoldsNothingUp(t *testing.T) {

@@ -57,7 +57,7 @@ func judge(t *testing.T, image, language, interpreter string, trials map[string]
 		names = append(names, name)
 	}
 	require.NoError(t, out.Close())
-	ctx, cancel := context.WithTimeout(t.Context(), testenv.Scale(t, 2*time.Minute))
+	ctx, cancel := context.WithTimeout(t.Context(), testenv.Scale(t, 8*time.Minute))
 	defer cancel()
 	run := exec.CommandContext(ctx, "docker", "run", "--rm", "-i", "--network", "none", image, "sh", "-c", script.String())
 	run.Stdin = &archive
