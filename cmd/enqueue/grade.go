@@ -64,7 +64,7 @@ func newGradeCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args[0], args[1:]) },
 	}
 	flags := cmd.Flags()
-	f.judgingFlags.add(flags)
+	f.add(flags)
 	f.grading.add(flags)
 	f.grading.addTests(flags)
 	flags.BoolVar(&f.groupByFolder, "group-by-folder", false, "take top-level folders for groups of submissions")
@@ -78,7 +78,7 @@ func (f *gradeFlags) run(cmd *cobra.Command, a *app, name string, paths []string
 	if err != nil {
 		return err
 	}
-	mode, errs := f.judgingFlags.check()
+	mode, errs := f.check()
 	if len(errs) > 0 {
 		return usageError(errors.Join(errs...))
 	}
@@ -106,6 +106,7 @@ func (f *gradeFlags) run(cmd *cobra.Command, a *app, name string, paths []string
 	if err := f.inferTime(cmd.Context(), a, s, name, loaded, grading); err != nil {
 		return err
 	}
+	f.reports.title = cmp.Or(f.reports.title, loaded.Name())
 	data, suite, err := newSuiteData(grading)
 	if err != nil {
 		return err

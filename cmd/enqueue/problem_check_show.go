@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -57,9 +58,7 @@ func (f *checkFlags) show(c *problemCheck) error {
 	for i, one := range c.checked {
 		items[i] = one.reported(i)
 	}
-	if f.files.title == "" {
-		f.files.title = c.problem.Name()
-	}
+	f.files.title = cmp.Or(f.files.title, c.problem.Name())
 	if err := f.files.write(c.app.stdout, sequence(items)); err != nil {
 		return err
 	}

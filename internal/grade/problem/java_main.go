@@ -34,6 +34,23 @@ func (p Program) mainName(language sandbox.Language, main string, files []sandbo
 	return main
 }
 
+// javaStart chooses of several files one with a main method, which is main's own file if it has one.
+func javaStart(main string, files []sandbox.File) string {
+	start := main
+	for _, file := range files {
+		if path.Ext(file.Path) != ".java" || !javaMain.Match(javaComments.ReplaceAll(file.Data, nil)) {
+			continue
+		}
+		if file.Path == main {
+			return main
+		}
+		if start == main {
+			start = file.Path
+		}
+	}
+	return start
+}
+
 // javaMainClass finds the public class of a source, or else the one that main stands in. Classes inside others do
 // not count.
 func javaMainClass(source string) string {

@@ -127,6 +127,9 @@ func (p Program) in(language sandbox.Language, files []sandbox.File) (sandbox.Pr
 	if err != nil {
 		return sandbox.Program{}, err
 	}
+	if p.Entrypoint == "" && slices.Contains(language.Extensions, ".java") {
+		main = javaStart(main, files)
+	}
 	made := sandbox.Program{Language: language.Name, Main: main, Files: slices.Clone(files)}
 	if name := p.mainName(language, main, files); name != main {
 		at := slices.IndexFunc(files, func(file sandbox.File) bool { return file.Path == main })

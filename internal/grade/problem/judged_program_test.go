@@ -56,6 +56,22 @@ func TestFilesOfAForeignSubmissionKeepTheirNames(t *testing.T) {
 	require.Nil(t, made.Env)
 }
 
+func TestWhichOfSeveralJavaFilesHasMain(t *testing.T) {
+	t.Parallel()
+	g := grading(t, load(t, legacyFiles), nil)
+	const starts, helps = "class X { public static void main(String[] a) {} }", "class X { /* static void main( */ }"
+	for want, sources := range map[string][]sandbox.File{
+		"Solve.java":     {source("A.java", helps), source("Solve.java", starts), source("Test.java", starts)},
+		"Main.java":      {source("A.java", starts), source("Main.java", starts)},
+		"A.java":         {source("A.java", helps), source("B.java", helps)},
+		"src/Solve.java": {source("src/Solve.java", starts), source("notes.txt", starts)},
+	} {
+		made, err := foreign(g, sources...)
+		require.NoError(t, err, want)
+		require.Equal(t, want, made.Main)
+	}
+}
+
 func TestForeignSubmissionsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	p := load(t, currentFiles.with(files{
