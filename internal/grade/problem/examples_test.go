@@ -86,7 +86,7 @@ func TestTheExampleSum(t *testing.T) {
 		"secret/04-large", "secret/05-both", "secret/06-many",
 	}, p.Root.Tests())
 	require.False(t, p.CustomValidation)
-	require.Equal(t, map[string]int{"accepted": 8, "wrong_answer": 4, "time_limit_exceeded": 4, "run_time_error": 8, "mixed": 11}, perFolder(p))
+	require.Equal(t, map[string]int{"accepted": 8, "wrong_answer": 4, "time_limit_exceeded": 3, "run_time_error": 8, "mixed": 12}, perFolder(p))
 
 	parts := submission(t, p, "submissions/accepted/parts_cpp")
 	require.Len(t, parts.Files, 3)
@@ -147,7 +147,7 @@ func TestTheExampleGuess(t *testing.T) {
 	require.Len(t, p.Tests, 7)
 	require.True(t, p.Interactive)
 	require.Len(t, p.OutputValidators, 1)
-	require.Equal(t, map[string]int{"accepted": 4, "wrong_answer": 16, "time_limit_exceeded": 6, "run_time_error": 4, "mixed": 8}, perFolder(p))
+	require.Equal(t, map[string]int{"accepted": 4, "wrong_answer": 16, "time_limit_exceeded": 3, "run_time_error": 4, "mixed": 11}, perFolder(p))
 
 	const rest = " secret/01-one=AC secret/02-two=AC secret/03-last=WA secret/04-first=AC secret/05-middle=WA"
 	oneByOne := submission(t, p, "submissions/wrong_answer/OneByOne.java").Expect

@@ -3,6 +3,7 @@ import java.io.PrintStream;
 import java.util.Scanner;
 
 // Keeps a large number's guess in its buffer, so that both sides wait.
+// @EXPECTED_RESULTS@: TIMELIMIT
 public class Unflushed {
     public static void main(String[] args) {
         Scanner in = new Scanner(System.in);

@@ -1,4 +1,5 @@
 # Waits for another word before it guesses a large number, while the judge waits for a guess.
+# @EXPECTED_RESULTS@: TIMELIMIT
 low, high = 1, int(input().split()[0])
 if high > 10**9:
     input()

@@ -1,4 +1,5 @@
 // Keeps a large number's guess in its buffer, so that both sides wait.
+// @EXPECTED_RESULTS@: TIMELIMIT
 #include <cstdio>
 #include <cstring>
 
