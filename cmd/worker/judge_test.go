@@ -22,7 +22,7 @@ func TestAWorkerJudgesSubmissionsAndStopsWithoutATrace(t *testing.T) {
 	rdb := redis.NewClient(&redis.Options{Addr: addr})
 	t.Cleanup(func() { require.NoError(t, rdb.Close()) })
 	w := start(t, onDocker(t)+"redis: {addr: \""+addr+"\"}\n", "--concurrency", "2")
-	w.until(t, &w.stderr, "worker started")
+	w.untilStarted(t)
 
 	client := jobs.NewClient(rdb, jobs.ClientOptions{})
 	defer func() { require.NoError(t, client.Close()) }()

@@ -43,7 +43,7 @@ func TestAWorkerRemovesWhatADeadOneLeft(t *testing.T) {
 	})
 
 	w := start(t, configuration+fmt.Sprintf("redis: {addr: %q}\nreaper: {period: 5s, grace: 1s}\n", addr))
-	w.until(t, &w.stderr, "worker started")
+	w.untilStarted(t)
 	require.Eventually(t, func() bool {
 		_, err := docker.ContainerInspect(t.Context(), orphan.ID)
 		return errdefs.IsNotFound(err)

@@ -36,7 +36,7 @@ func TestAWorkerRunsJobsAndStopsWithoutATrace(t *testing.T) {
 	rdb := redis.NewClient(&redis.Options{Addr: addr})
 	t.Cleanup(func() { require.NoError(t, rdb.Close()) })
 	w := start(t, onDocker(t)+"redis: {addr: \""+addr+"\"}\n", "--concurrency", "2")
-	w.until(t, &w.stderr, "worker started")
+	w.untilStarted(t)
 
 	result := runOn(t, rdb, "echo 6 times 7 is $((6*7))")
 	require.Equal(t, sandbox.OutcomeOK, result.Outcome, result.Message)
@@ -55,7 +55,7 @@ func TestAWorkerServesItsOwnRedis(t *testing.T) {
 	addr := freeAddr(t)
 	configuration := onDocker(t) + "redis: {embedded_addr: \"" + addr + "\"}\n"
 	w := start(t, configuration, "--embedded")
-	w.until(t, &w.stderr, "worker started")
+	w.untilStarted(t)
 	rdb := redis.NewClient(&redis.Options{Addr: addr})
 	t.Cleanup(func() { require.NoError(t, rdb.Close()) })
 	require.Equal(t, "hi\n", string(runOn(t, rdb, "echo hi").Stdout.Data))

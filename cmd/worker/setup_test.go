@@ -85,8 +85,8 @@ func (c *command) end(t *testing.T) (code int, said string) {
 	}
 }
 
-// until waits until the command has written something.
-func (c *command) until(t *testing.T, from *output, text string) {
+// untilStarted waits until the worker takes jobs.
+func (c *command) untilStarted(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		select {
@@ -95,8 +95,8 @@ func (c *command) until(t *testing.T, from *output, text string) {
 			require.NoError(t, err)
 		default:
 		}
-		return strings.Contains(from.String(), text)
-	}, testenv.Scale(t, patience), 20*time.Millisecond, "no %q in %s", text, from)
+		return strings.Contains(c.stderr.String(), "worker started")
+	}, testenv.Scale(t, patience), 20*time.Millisecond, "the worker does not start: %s", &c.stderr)
 }
 
 // runNow runs a command line to its end.
