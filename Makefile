@@ -16,7 +16,7 @@ VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
 .PHONY: help
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## A Docker daemon, redis-server and the runtime image (IMAGES="core full")
@@ -49,6 +49,10 @@ test-vm: ## The container tests in a virtual machine with cgroup v2
 .PHONY: bench
 bench: setup build ## Medians and ratios against docker run and a bare process
 	@scripts/bench.sh
+
+.PHONY: bench-grade
+bench-grade: setup build ## Grading: throw-away, reuse, bare processes (GO_JUDGE=URL of a go-judge)
+	@scripts/bench-grade.sh $(if $(GO_JUDGE),--go-judge '$(GO_JUDGE)')
 
 .PHONY: lint
 lint: ## golangci-lint, gofumpt and shellcheck

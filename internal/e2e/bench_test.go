@@ -55,12 +55,20 @@ func (in *installation) runMany(b *testing.B, client *jobs.Client, first, count 
 
 func residentMiB(b *testing.B, pid int) float64 {
 	b.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	require.NoError(b, err)
-	_, rest, found := strings.Cut(string(status), "VmRSS:")
+	mib, found := residentMiBOf(pid)
 	require.True(b, found)
-	var kib float64
-	_, err = fmt.Sscan(rest, &kib)
-	require.NoError(b, err)
-	return kib / 1024
+	return mib
+}
+
+// residentMiBOf reads the resident memory of a process. It reports false when it has ended.
+func residentMiBOf(pid int) (mib float64, found bool) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, false
+	}
+	_, rest, found := strings.Cut(string(status), "VmRSS:")
+	if _, err := fmt.Sscan(rest, &mib); err != nil {
+		return 0, false
+	}
+	return mib / 1024, found
 }

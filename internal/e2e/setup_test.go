@@ -61,8 +61,12 @@ type installation struct {
 // newInstallation starts a Redis. When the test is over nothing of it may be left in Docker.
 func newInstallation(t testing.TB) *installation {
 	t.Helper()
+	return newInstallationOn(t, testenv.RedisServer(t))
+}
+
+func newInstallationOn(t testing.TB, addr string) *installation {
+	t.Helper()
 	testenv.Image(t)
-	addr := testenv.RedisServer(t)
 	in := &installation{redis: redis.NewClient(&redis.Options{Addr: addr}), dir: t.TempDir()}
 	in.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + in.dir, "TZ=UTC", "DOCKER_HOST=" + os.Getenv("DOCKER_HOST"),
