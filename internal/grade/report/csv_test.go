@@ -67,7 +67,7 @@ func TestCSVKeepsNumbersBelowZero(t *testing.T) {
 
 func TestCSVIsTextWhateverIsInIt(t *testing.T) {
 	t.Parallel()
-	text := write(t, report.WriteCSV, seq(report.Item{ID: hostile, Verdict: grade.Verdict(hostile), Message: strings.Repeat(hostile, 10_000)}), "")
+	text := write(t, report.WriteCSV, seq(report.Item{ID: hostile, Verdict: grade.Verdict(hostile), Message: strings.Repeat(hostile, 1000)}), "")
 	require.True(t, utf8.ValidString(text))
 	require.NotContains(t, text, "\x1b")
 	require.NotContains(t, text, "\x00")
