@@ -17,15 +17,19 @@ import (
 // converseTests runs a session with one test "in" again and again against script.
 func converseTests(t *testing.T, expires time.Time, script func(*fakeInit)) (*series, report, []time.Duration, error) {
 	t.Helper()
+	return converseTest(t, sandbox.Test{
+		ID: "in", Stdin: bytes.Repeat([]byte("i"), 100_000), WallTime: wall(time.Second),
+		Files: []sandbox.File{{Path: "a/"}, {Path: "a/b", Data: []byte("file")}}, Outputs: []string{"*"},
+	}, expires, script)
+}
+
+// converseTest runs a session with one test again and again against script.
+func converseTest(t *testing.T, test sandbox.Test, expires time.Time, script func(*fakeInit)) (*series, report, []time.Duration, error) {
+	t.Helper()
 	prepared := sandbox.Prepared{
 		Limits: sandbox.DefaultLimits(), Plan: sandbox.Plan{Compile: []string{"cc"}, Run: []string{"./out"}},
 	}
-	tests := &series{next: func(*sandbox.TestResult) (sandbox.Test, bool) {
-		return sandbox.Test{
-			ID: "in", Stdin: bytes.Repeat([]byte("i"), 100_000), WallTime: wall(time.Second),
-			Files: []sandbox.File{{Path: "a/"}, {Path: "a/b", Data: []byte("file")}}, Outputs: []string{"*"},
-		}, true
-	}}
+	tests := &series{next: func(*sandbox.TestResult) (sandbox.Test, bool) { return test, true }}
 	tests.begin(sandbox.Program{}, prepared, sandbox.DefaultMaxima())
 	j := job{spec: wire.Spec{Key: bytes.Repeat([]byte{7}, 32), Steps: steps(prepared), FilesOut: 1, FileBytes: 2}}
 	j.forTests(tests)

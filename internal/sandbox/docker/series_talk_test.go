@@ -339,6 +339,58 @@ func TestTestsWithAndWithoutTalkFollowEachOther(t *testing.T) {
 	}
 }
 
+func TestTalkThatNeedsAnotherContainerLosesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := python("import os, socket, sys", "server = socket.create_server(('127.0.0.1', 9000))",
+		"client = socket.create_connection(('127.0.0.1', 9000))", "other, _ = server.accept()",
+		"client.close()", "other.recv(1)", "other.close()", // a connection in TIME-WAIT, which cannot be removed
+		"print(input(), flush=True)", "sys.stdin.read()")
+	var tests []sandbox.Test
+	var outs []*pipe
+	for range 3 {
+		in, out := newPipe(), newPipe()
+		_, _ = in.Write([]byte("first\n"))
+		require.NoError(t, in.Close())
+		tests, outs = append(tests, sandbox.Test{Talk: &sandbox.Talk{Input: in, Output: out}}), append(outs, out)
+	}
+	got, whole := b.runTests(t, p, tests...)
+	require.Equal(t, sandbox.OutcomeOK, whole.Outcome, whole.Message)
+	for i := range got {
+		require.Equal(t, sandbox.OutcomeOK, got[i].Outcome, "%s", got[i].Stderr.Data)
+		said, err := io.ReadAll(outs[i])
+		require.NoError(t, err)
+		require.Equal(t, "first\n", string(said))
+	}
+	require.EqualValues(t, 3, b.Stats().ColdStarts)
+}
+
+func TestProgramsOfABatchTalkInOneContainer(t *testing.T) {
+	t.Parallel()
+	b := setup(t, reusing)
+	for i := range 3 {
+		var tests []sandbox.Test
+		for j := range 2 {
+			in, out := newPipe(), newPipe()
+			defer func() { _ = in.Close() }()
+			_, _ = fmt.Fprintf(in, "talk %d %d\n", i, j)
+			_, _ = in.Write(make([]byte, 500<<10)) // is read by nobody, and still to come when the test ends
+			tests = append(tests, sandbox.Test{Talk: &sandbox.Talk{Input: in, Output: out}})
+		}
+		got, whole := b.runTests(t, of("a", bash("read -r line; echo $line")), tests...)
+		require.Equal(t, sandbox.OutcomeOK, whole.Outcome, whole.Message)
+		require.Equal(t, i > 0, whole.Enforcement.Reused)
+		for j := range got {
+			require.Equal(t, fmt.Sprintf("talk %d %d\n", i, j), string(got[j].Stdout.Data))
+		}
+		b.awaitKept(t, 1)
+	}
+	got := b.run(t, of("a", bash("cat; echo no input")))
+	require.True(t, got.Enforcement.Reused)
+	require.Equal(t, "no input\n", string(got.Stdout.Data))
+	require.EqualValues(t, 1, b.Stats().ColdStarts)
+}
+
 func TestTalkOfATestThatDoesNotBeginIsClosed(t *testing.T) {
 	t.Parallel()
 	image := testenv.Image(t)
