@@ -79,6 +79,21 @@ func TestTalkThatHasNotBegunCanHaveAnotherContainer(t *testing.T) {
 	require.Equal(t, "kept open", string(got))
 }
 
+func TestTalkOfATestWithoutAResultIsClosedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	out := newPipe()
+	tests := &series{next: func(*sandbox.TestResult) (sandbox.Test, bool) {
+		return sandbox.Test{Talk: &sandbox.Talk{Input: newPipe(), Output: out}}, true
+	}}
+	tests.begin(sandbox.Program{}, sandbox.Prepared{Limits: sandbox.DefaultLimits(), Plan: sandbox.Plan{Run: []string{"x"}}}, sandbox.DefaultMaxima())
+	require.NotNil(t, tests.take())
+	tests.giveUp() // no container could be had for it
+	_, err := io.ReadAll(out)
+	require.NoError(t, err)
+	tests.pending = nil
+	tests.giveUp()
+}
+
 func TestSessionOfATestThatTalks(t *testing.T) {
 	t.Parallel()
 	in, out := newPipe(), newPipe()
