@@ -31,26 +31,25 @@ type Entry struct {
 
 // Key is a hash of the submission, of all that it is judged by, and of its id.
 func (e Entry) Key() string {
-	key, _ := e.key()
+	key, _, _ := e.keys()
 	return key
 }
 
 // Size is about the size of the job in bytes, in JSON.
 func (e Entry) Size() int {
-	_, size := e.key()
+	_, _, size := e.keys()
 	return size
 }
 
-// key returns also the size of the job in JSON.
-func (e Entry) key() (key string, size int) {
-	program := e.Job.Program
-	program.Reuse = ""
-	return hashJSON(struct {
-		ID      string
-		Program sandbox.Program
-		Grade   *grade.Task
-		Result  *report.Item `json:",omitempty"`
+// keys returns the entry's key, that of its program alone, and the size of the job in JSON.
+func (e Entry) keys() (key, program string, size int) {
+	program, size = programKey(e.Job.Program)
+	key, rest := hashJSON(struct {
+		ID, Program string
+		Grade       *grade.Task
+		Result      *report.Item `json:",omitempty"`
 	}{e.ID, program, e.Job.Grade, e.Result})
+	return key, program, size + rest
 }
 
 // settled is the item of an entry that needs no job; known holds what the entry says.
@@ -67,9 +66,13 @@ func (e Entry) settled(known report.Item) report.Item {
 
 // ProgramKey is a hash of a submission with its limits alone.
 func ProgramKey(program sandbox.Program) string {
-	program.Reuse = ""
-	key, _ := hashJSON(program)
+	key, _ := programKey(program)
 	return key
+}
+
+func programKey(program sandbox.Program) (key string, size int) {
+	program.Reuse = ""
+	return hashJSON(program)
 }
 
 func hashJSON(value any) (hash string, size int) {

@@ -67,10 +67,10 @@ func (r *run) produce(ctx, waiting context.Context, judging *sync.WaitGroup, ent
 
 // accept makes the job of an entry; nil if it has a result already, needs no job or cannot be submitted.
 func (r *run) accept(index int, entry Entry) (*pending, error) {
-	key, size := entry.key()
+	key, program, size := entry.keys()
 	job := entry.Job
 	item := report.Item{
-		Index: index, ID: entry.ID, Group: entry.Group, Key: key, Program: ProgramKey(job.Program),
+		Index: index, ID: entry.ID, Group: entry.Group, Key: key, Program: program,
 		Language: job.Program.Language, Expected: entry.Expected, Previous: entry.Previous,
 	}
 	try := 0

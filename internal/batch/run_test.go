@@ -61,7 +61,7 @@ func TestTheWindowBoundsWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]func(*Options){
 		"by number": func(o *Options) { o.Window = 7 },
-		"by size":   func(o *Options) { _, size := entry(0).key(); o.WindowBytes = int64(7*size + 6) },
+		"by size":   func(o *Options) { size := entry(0).Size(); o.WindowBytes = int64(7*size + 6) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
