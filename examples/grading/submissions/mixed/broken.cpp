@@ -1,3 +1,4 @@
+// @EXPECTED_RESULTS@: COMPILER-ERROR
 #include <iostream>
 
 int main() {
