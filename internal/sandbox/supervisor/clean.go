@@ -19,6 +19,7 @@ const cleanTime = 10 * time.Second
 type cleaner struct {
 	group *cgroup
 	dirs  []writable
+	wiper wiper // its buffer is for all of them
 	// sockets is how many the network namespace had at first.
 	sockets int64
 }
@@ -87,7 +88,8 @@ func (c *cleaner) run() error {
 		return err
 	}
 	for _, dir := range c.dirs {
-		if err := (&wiper{root: dir.fd, until: until}).run(); err != nil {
+		c.wiper.root, c.wiper.until = dir.fd, until
+		if err := c.wiper.run(); err != nil {
 			return fmt.Errorf("empty %s: %w", dir.path, err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // io_uring. (A look at /proc/locks makes the kernel wait for as long as a small program runs.)
 type emptiness struct {
 	clean  *cleaner
-	limits enforced
+	limits cgroupLimits
 	own    posture
 	// memory was in use and cannot be taken back by the kernel at will.
 	memory int64
@@ -30,7 +30,11 @@ const memorySlack = 16 << 20
 // settleTime bounds the wait for what the kernel still gives back.
 const settleTime = 500 * time.Millisecond
 
-func newEmptiness(clean *cleaner, limits enforced) (*emptiness, error) {
+func newEmptiness(clean *cleaner) (*emptiness, error) {
+	limits, err := clean.group.limits()
+	if err != nil {
+		return nil, err
+	}
 	e := &emptiness{clean: clean, limits: limits}
 	threads, err := threadIDs()
 	if err != nil {
@@ -49,29 +53,28 @@ func newEmptiness(clean *cleaner, limits enforced) (*emptiness, error) {
 	return e, err
 }
 
-// restore makes the sandbox what it was and returns the limits that are in force. Its error means
-// that this could not be done, or not be proved.
-func (e *emptiness) restore() (enforced, error) {
+// restore makes the sandbox what it was. Its error means that this could not be done, or not be proved.
+func (e *emptiness) restore() error {
 	if err := e.counted(); err != nil {
-		return enforced{}, err
+		return err
 	}
 	if err := e.clean.run(); err != nil {
-		return enforced{}, err
+		return err
 	}
 	if err := await(time.Now().Add(settleTime), e.memoryLeft); err != nil {
-		return enforced{}, err
+		return err
 	}
 	if err := e.own.check(); err != nil {
-		return enforced{}, err
+		return err
 	}
 	if err := e.counted(); err != nil { // while processes were on their way out
-		return enforced{}, err
+		return err
 	}
-	limits, err := readEnforced(e.limits.group)
-	if err != nil {
-		return enforced{}, err
+	limits, err := e.clean.group.limits()
+	if err == nil && limits != e.limits {
+		err = fmt.Errorf("the kernel enforces %+v: enforced %+v", limits, e.limits)
 	}
-	return limits, nil
+	return err
 }
 
 // counted tells whether the kernel killed or refused anything. A job under pressure from its limits may have

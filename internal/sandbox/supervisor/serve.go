@@ -19,7 +19,7 @@ func (s *session) serve(r *runner, spec wire.Spec, limits enforced) error {
 	}
 	var empty *emptiness
 	if spec.Reuse && err == nil {
-		empty, err = newEmptiness(clean, limits)
+		empty, err = newEmptiness(clean)
 	}
 	// What cannot be compared cannot be proved later. That is no reason not to run this one.
 	unprovable := err
@@ -30,7 +30,7 @@ func (s *session) serve(r *runner, spec wire.Spec, limits enforced) error {
 		if unprovable != nil {
 			return &uncleanError{unprovable}
 		}
-		if limits, err = empty.restore(); err != nil {
+		if err := empty.restore(); err != nil {
 			return &uncleanError{err}
 		}
 		if err := errors.Join(s.out.Write(wire.TypeClean), r.held.take()); err != nil {
