@@ -1,5 +1,11 @@
-// Command sandbox-init is process 1 in every sandbox: it takes one job over stdin, runs it
+// Command sandbox-init is process 1 in every sandbox: it takes jobs over stdin, runs them one by one
 // and reports over stdout. It is static, so that it runs in any image.
+//
+// It has no more open files than a job may have, so Go must not keep those of the cgroup open by which it
+// follows changes of the CPU limit.
+//
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
 package main
 
 import (

@@ -255,6 +255,21 @@ func TestSeriesOfABatchShareAContainer(t *testing.T) {
 	require.False(t, b.run(t, of("a", bash("echo next"))).Enforcement.Reused)
 }
 
+func TestFewestOpenFilesAreEnoughInEveryMode(t *testing.T) {
+	t.Parallel()
+	b := setup(t, reusing)
+	p := of("a", bash("cat"))
+	p.Limits.OpenFiles, p.Stdin = ptr(int64(16)), []byte("in\n")
+	for i := range 2 {
+		got := b.run(t, p)
+		require.Equal(t, "in\n", string(got.Stdout.Data), got.Message)
+		require.Equal(t, i > 0, got.Enforcement.Reused)
+	}
+	got, whole := b.runTests(t, p, inputs(2)...)
+	require.Equal(t, sandbox.OutcomeOK, whole.Outcome, whole.Message)
+	require.Equal(t, "1\n", string(got[1].Stdout.Data), got[1].Message)
+}
+
 // awaitKept waits until so many containers are clean.
 func (b *bundle) awaitKept(t testing.TB, count int64) {
 	t.Helper()

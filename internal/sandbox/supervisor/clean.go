@@ -25,10 +25,9 @@ type cleaner struct {
 }
 
 // writable is a directory in which a job can make files: the root of a file system, so that
-// the job cannot put another in its place.
+// the job cannot put another in its place. It is not kept open, as this process has no more open files than the job.
 type writable struct {
 	path string
-	fd   int
 	// blocks and inodes were free at first; both are 0 where the file system does not count.
 	blocks, inodes uint64
 }
@@ -40,7 +39,7 @@ func newCleaner(group *cgroup) (*cleaner, error) {
 	}
 	c := &cleaner{group: group, sockets: sockets}
 	for _, path := range []string{workspaceDir, tmpDir, "/dev/shm", "/dev/mqueue"} {
-		dir, err := openWritable(path)
+		dir, err := findWritable(path)
 		if err != nil {
 			return nil, fmt.Errorf("prepare %s for tests: %w", path, err)
 		}
@@ -49,13 +48,14 @@ func newCleaner(group *cgroup) (*cleaner, error) {
 	return c, nil
 }
 
-func openWritable(path string) (writable, error) {
+func findWritable(path string) (dir writable, err error) {
 	const tmpfs, mqueue = 0x01021994, 0x19800202 // TMPFS_MAGIC, MQUEUE_MAGIC
 	fd, err := openat(-1, path)                  // absolute
 	if err != nil {
-		return writable{}, err
+		return dir, err
 	}
-	dir := writable{path: path, fd: fd}
+	defer func() { err = errors.Join(err, syscall.Close(fd)) }()
+	dir.path = path
 	var found syscall.Statfs_t
 	if err := syscall.Fstatfs(fd, &found); err != nil {
 		return dir, err
@@ -88,8 +88,7 @@ func (c *cleaner) run() error {
 		return err
 	}
 	for _, dir := range c.dirs {
-		c.wiper.root, c.wiper.until = dir.fd, until
-		if err := c.wiper.run(); err != nil {
+		if err := c.empty(dir, until); err != nil {
 			return fmt.Errorf("empty %s: %w", dir.path, err)
 		}
 	}
@@ -99,6 +98,14 @@ func (c *cleaner) run() error {
 		}
 	}
 	return nil
+}
+
+func (c *cleaner) empty(dir writable, until time.Time) (err error) {
+	if c.wiper.root, err = openat(-1, dir.path); err != nil {
+		return err
+	}
+	c.wiper.until = until
+	return errors.Join(c.wiper.run(), syscall.Close(c.wiper.root))
 }
 
 // killOthers returns once this process is the only one. After a step it is already.
@@ -131,7 +138,7 @@ func (c *cleaner) killOthers(until time.Time) error {
 func (d writable) awaitFree(until time.Time) error {
 	for {
 		var now syscall.Statfs_t
-		if err := syscall.Fstatfs(d.fd, &now); err != nil {
+		if err := syscall.Statfs(d.path, &now); err != nil {
 			return err
 		}
 		if d.inodes == 0 || (now.Bfree == d.blocks && now.Ffree == d.inodes) {

@@ -1,6 +1,7 @@
 package supervisor_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -88,4 +89,11 @@ for number in keys, keys + 1, keys + 2, 425:
     print(result, errno.errorcode[ctypes.get_errno()])
 `))
 	require.Equal(t, "-1 EPERM\n-1 EPERM\n-1 EPERM\n-1 EPERM\n", string(r.stdout), "%s", r.stderr)
+}
+
+func TestJobHasTheUsualTimerSlack(t *testing.T) {
+	t.Parallel()
+	const get = 30 // PR_GET_TIMERSLACK
+	r := run(t, python(fmt.Sprintf("import ctypes\nprint(ctypes.CDLL(None).prctl(%d))", get)))
+	require.Equal(t, "50000\n", string(r.stdout), "%s", r.stderr)
 }

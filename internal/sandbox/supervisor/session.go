@@ -29,6 +29,7 @@ func Run(stdin, stdout *os.File, deadline time.Duration) error {
 	if os.Getpid() != 1 {
 		return errNotInit
 	}
+	coarsenTimers()
 	time.AfterFunc(deadline, func() { os.Exit(exitDeadline) })
 	// Two threads for Go code: one may stay in wait4 while the other moves output.
 	runtime.GOMAXPROCS(2)

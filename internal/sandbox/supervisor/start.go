@@ -47,10 +47,13 @@ func start(step wire.Step, imageEnv []string, in *input, oom *oomFile) (p *proce
 	if err := oom.raise(); err != nil {
 		return nil, errors.Join(err, stdout.Close(), stderr.Close())
 	}
-	pid, err := syscall.ForkExec(path, step.Argv, &syscall.ProcAttr{ //nolint:gosec // to run what the job says is the purpose
-		Dir: workspaceDir, Env: env,
-		Files: []uintptr{stdin.Fd(), uintptr(stdoutEnd), uintptr(stderrEnd)},
-		Sys:   &syscall.SysProcAttr{Setsid: true},
+	pid := 0
+	withJobSlack(func() {
+		pid, err = syscall.ForkExec(path, step.Argv, &syscall.ProcAttr{ //nolint:gosec // to run what the job says is the purpose
+			Dir: workspaceDir, Env: env,
+			Files: []uintptr{stdin.Fd(), uintptr(stdoutEnd), uintptr(stderrEnd)},
+			Sys:   &syscall.SysProcAttr{Setsid: true},
+		})
 	})
 	if err != nil {
 		err = &startError{fmt.Errorf("%s: %w", step.Argv[0], err)}
