@@ -38,7 +38,7 @@ const (
 	maxTotal        = 16 << 30  // bytes of all files of one folder or archive
 	maxUnfinished   = 256 << 20 // bytes of submissions whose files are not all there yet
 	maxRatio        = 250       // of what comes out of a compressed archive to what it is
-	freeBytes       = 64 << 20 // below which maxRatio does not count
+	freeBytes       = 64 << 20  // below which maxRatio does not count
 )
 
 // Set are the submissions of several paths.
