@@ -1,12 +1,26 @@
 package judge
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/sandloop/sandloop/internal/grade"
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
-// defaultKeepOutput is what Task.KeepOutput means when it is 0.
-const defaultKeepOutput = 2048
+const (
+	// defaultKeepOutput is what Task.KeepOutput means when it is 0.
+	defaultKeepOutput = 2048
+	// maxKept is how many bytes of outputs, and how many of messages, a report keeps of all its tests together. As
+	// much again is for what JSON adds: a report that is too large to be stored loses all of them.
+	maxKept = 12 << 20
+)
+
+// keepOf is how many bytes of each stream, and how many of each message, a report keeps on each of so many tests.
+func keepOf(asked, tests int) (output, message int) {
+	share := maxKept / (2 * tests)
+	return min(cmp.Or(asked, defaultKeepOutput), share), share
+}
 
 // report is what has become of the submission, as far as its tests were judged.
 func (s *submission) report() *grade.Report {
@@ -56,19 +70,18 @@ func withoutTests(group *grade.Group, graded grade.Graded) grade.Graded {
 }
 
 func (s *submission) testReport(test grade.Test, finding grade.Finding, result sandbox.TestResult) grade.TestReport {
+	keep, message := keepOf(s.task.KeepOutput, len(s.suite.Tests))
+	finding.Message, finding.Public = shortened(finding.Message, message), shortened(finding.Public, message)
 	return grade.TestReport{
 		Name: test.Name, Finding: finding, Key: s.suite.Key(test),
 		Outcome: result.Outcome, ExitCode: result.ExitCode, Signal: result.Signal,
 		CPUTime: result.CPUUser + result.CPUSystem, WallTime: result.Duration, PeakMemory: result.PeakMemory,
-		Stdout: kept(result.Stdout, s.task.KeepOutput), Stderr: kept(result.Stderr, s.task.KeepOutput),
+		Stdout: kept(result.Stdout, keep), Stderr: kept(result.Stderr, keep),
 	}
 }
 
 // kept is the head and the tail of a stream, at most keep bytes of it, and nil for nothing.
 func kept(stream sandbox.Stream, keep int) *sandbox.Stream {
-	if keep == 0 {
-		keep = defaultKeepOutput
-	}
 	if keep < 0 || stream.Total == 0 {
 		return nil
 	}
@@ -82,6 +95,14 @@ func kept(stream sandbox.Stream, keep int) *sandbox.Stream {
 		stream = sandbox.NewStream(head, tail, stream.Total)
 	}
 	return &stream
+}
+
+// shortened is text of at most limit bytes and a mark of what is missing.
+func shortened(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
 // asResult is what the run of a test says, as if it were a program's only run.

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -121,6 +122,43 @@ func TestKeptOutputOfACutStream(t *testing.T) {
 	require.Equal(t, &sandbox.Stream{Data: sandbox.Bytes("abYZ"), Total: 100, Truncated: true, CutAt: 2}, kept(cut, 4))
 	cut.CutAt = 1
 	require.Equal(t, &sandbox.Stream{Data: sandbox.Bytes("aXYZ"), Total: 100, Truncated: true, CutAt: 1}, kept(cut, 6), "no byte of the tail counts as the head's")
-	long := sandbox.NewStream(make([]byte, 3000), nil, 3000)
-	require.Len(t, kept(long, 0).Data, 2048)
+}
+
+func TestOutputsOfManyTestsAreKeptInShares(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ asked, tests, output, message int }{
+		"nothing asked":          {0, 1, 2048, 6 << 20},
+		"none":                   {-1, 1, -1, 6 << 20},
+		"the most, few tests":    {1 << 20, 6, 1 << 20, 1 << 20},
+		"the most, 100 tests":    {1 << 20, 100, 62_914, 62_914}, // 12 MiB / 200
+		"the most, 20,000 tests": {1 << 20, 20_000, 314, 314},
+		"nothing asked, as many": {0, 20_000, 314, 314},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			output, message := keepOf(tt.asked, tt.tests)
+			require.Equal(t, [2]int{tt.output, tt.message}, [2]int{output, message})
+		})
+	}
+}
+
+// 100 tests that write a MiB to each stream and fail with a long message keep 12 MiB of outputs, not 200.
+func TestAReportOfMuchOutputStaysSmall(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	long := strings.Repeat("é", 1<<19)
+	p := b.program("p", func(sandbox.Test) sandbox.TestResult {
+		result := exited(3, long, long)
+		result.Message = long
+		return result
+	})
+	report := b.judged(t, p, grade.Task{Suite: numbered(100), Mode: grade.Everything, KeepOutput: 1 << 20})
+	require.Len(t, report.Tests, 100)
+	for _, test := range report.Tests {
+		require.Len(t, test.Stdout.Data, 62_912, "31,457 bytes of the head and of the tail, and no half character")
+		require.EqualValues(t, 1<<20, test.Stdout.Total)
+		require.Len(t, test.Stderr.Data, 62_912)
+		require.Len(t, test.Message, 62_914+len("..."))
+		require.Len(t, test.Public, 62_914+len("..."))
+	}
 }
