@@ -71,11 +71,13 @@ func nameAll(plans []*plan) {
 			}
 		}
 	}
+	numbers := map[string]int{} // the last that a name was given, or a hostile archive would have them counted for ever
 	for _, one := range all {
-		for number := 1; one.id == ""; number++ {
-			if name := fmt.Sprintf("%s#%d", one.names[2], number); !taken[name] {
-				one.id = name
-				taken[name] = true
+		for name := one.names[2]; one.id == ""; {
+			numbers[name]++
+			if numbered := fmt.Sprintf("%s#%d", name, numbers[name]); !taken[numbered] {
+				one.id = numbered
+				taken[numbered] = true
 			}
 		}
 	}
