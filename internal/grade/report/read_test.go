@@ -184,6 +184,22 @@ func TestEmptyFilesHaveNoItems(t *testing.T) {
 	}
 }
 
+func TestWhatIsNoResultsFileIsNotCut(t *testing.T) {
+	t.Parallel()
+	for _, content := range []string{"id,verdict\na,AC", "[1, 2]", `{"id": "s1", "code": "print(4)"}`, "a\nb\nc"} {
+		path := filepath.Join(t.TempDir(), "mine.jsonl")
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		file, err := os.OpenFile(path, os.O_RDWR, 0)
+		require.NoError(t, err)
+		_, err = report.Mend(file)
+		require.ErrorContains(t, err, "this is no results file", "%s", content)
+		require.NoError(t, file.Close())
+		left, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, content, string(left))
+	}
+}
+
 func TestInterruptedFilesAreMended(t *testing.T) {
 	t.Parallel()
 	line := written(t, report.Item{ID: "one", Verdict: grade.AC})

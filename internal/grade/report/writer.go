@@ -2,9 +2,11 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // Writer writes a results file. One goroutine may use it at a time.
@@ -26,7 +28,8 @@ func (w *Writer) Write(item Item) error {
 
 // Mend makes a results file ready for more lines: it cuts off what stands after the last line
 // feed, the item of which is then to be judged again, and sets the position to the end. The file must
-// be open for reading and writing. It returns how many bytes were cut off.
+// be open for reading and writing. It returns how many bytes were cut off. A file that does not begin as a results
+// file does is an error instead, since somebody may have named the wrong one.
 func Mend(file *os.File) (cut int64, err error) {
 	size, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -37,12 +40,29 @@ func Mend(file *os.File) (cut int64, err error) {
 		return 0, err
 	}
 	if end < size {
+		if err = checkBeginning(file, size); err != nil {
+			return 0, err
+		}
 		if err = file.Truncate(end); err != nil {
 			return 0, err
 		}
 	}
 	_, err = file.Seek(end, io.SeekStart)
 	return size - end, err
+}
+
+// beginning is how the first line of every results file begins.
+const beginning = `{"index"`
+
+func checkBeginning(r io.ReaderAt, size int64) error {
+	first := make([]byte, min(size, int64(len(beginning))))
+	if _, err := r.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if !strings.HasPrefix(beginning, string(first)) {
+		return fmt.Errorf("begins with %q, so this is no results file: want %q", first, beginning)
+	}
+	return nil
 }
 
 // afterLastLineFeed looks backwards from size, piece by piece.
