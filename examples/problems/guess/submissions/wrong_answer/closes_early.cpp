@@ -1,7 +1,10 @@
-// Closes its output and stays: the judge must not wait for it.
+// Closes its output and, when the number is large, stays.
+#include <iostream>
 #include <unistd.h>
 
 int main() {
+    long long most;
+    std::cin >> most;
     close(STDOUT_FILENO);
-    sleep(600);
+    if (most > 1'000'000'000) sleep(600);
 }

@@ -1,7 +1,8 @@
-# Closes its output and stays: the judge must not wait for it.
+# Closes its output and, when the number is large, stays.
 import os
 import time
 
-input()
+most = int(input().split()[0])
 os.close(1)
-time.sleep(600)
+if most > 10**9:
+    time.sleep(600)
