@@ -18,7 +18,8 @@ func newReportCommand(a *app) *cobra.Command {
 		Use: "report RESULTS.jsonl", Short: "Turn the results of a batch into a table, a CSV file, JUnit XML or a web page",
 		Long: `report reads the results that grade and batch wrote, a line of JSON for each item, and writes what is
 asked for. Without any of --csv, --junit and --html it prints a summary. "-" is the standard output.
-A last line that is incomplete, as of a batch that still runs, is left out with a note.`,
+An item that could not be judged (IE) and was judged later counts once. A last line that is
+incomplete, as of a batch that still runs, is left out with a note.`,
 		Example: `  enqueue report results.jsonl
   enqueue report results.jsonl --html results.html --csv results.csv --title "Homework 3"
   enqueue report results.jsonl --junit - | less`,
@@ -33,6 +34,9 @@ A last line that is incomplete, as of a batch that still runs, is left out with 
 			}
 			torn := false
 			items := wholeItems(results.ReadFile(path), &torn)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // what can be read twice
+				items = results.Final(items)
+			}
 			err := files.write(a.stdout, items)
 			if err == nil && !files.any() {
 				err = a.printSummary(items, asJSON)

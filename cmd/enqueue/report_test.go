@@ -93,6 +93,16 @@ func TestReportLeavesATornLineOut(t *testing.T) {
 	}
 }
 
+func TestReportCountsWhatWasJudgedAtLastOnce(t *testing.T) {
+	t.Parallel()
+	b, path := resultsFile(t, `{"index":2,"id":"cy","verdict":"IE"}`+"\n"+`{"index":2,"id":"cy","verdict":"AC"}`+"\n")
+	summary := decode[results.Summary](t, b.enqueue(t, "report", path, "--json").stdout)
+	require.Equal(t, 3, summary.Items)
+	require.Equal(t, map[grade.Verdict]int{grade.AC: 2, grade.WA: 1}, summary.Verdicts)
+	got := b.enqueue(t, "report", path, "--junit", "-")
+	require.Contains(t, got.stdout, `tests="3" failures="1" errors="0"`)
+}
+
 func TestReportOfABrokenFileLeavesWhatWasThere(t *testing.T) {
 	t.Parallel()
 	b, path := resultsFile(t, "\nhello\n")
