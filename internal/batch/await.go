@@ -61,6 +61,7 @@ func (r *run) submitAgain(ctx context.Context, p *pending) (again bool) {
 		return false
 	}
 	r.lost()
+	p.lost = true
 	r.handIn(ctx, []*pending{p}, func(_ *pending, refusal error) {
 		if again = refusal == nil; !again {
 			r.emit(unjudged(p.item, refusal))

@@ -16,10 +16,12 @@ const submitChunk = 200
 
 // pending is an entry on its way to its result.
 type pending struct {
-	item     report.Item
-	job      jobs.Job
-	size     int64
-	prepared int // run.prepared when it was submitted
+	item report.Item
+	job  jobs.Job
+	size int64
+	// prepared and restored are those of the run when it was submitted.
+	prepared, restored int
+	lost               bool // Redis lost it, and it was not submitted again yet
 }
 
 // produce submits the entries as the window allows, and starts a goroutine of judging for each.

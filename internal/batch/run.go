@@ -80,6 +80,7 @@ type run struct {
 
 	preparing sync.Mutex
 	prepared  int // how often; 0 is not yet
+	restored  int // how often of these because jobs were lost
 	lostAfter int // prepared, when it was last said that jobs were lost
 
 	mu     sync.Mutex

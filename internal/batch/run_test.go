@@ -141,6 +141,33 @@ func TestWhatRedisLostIsPreparedAndSubmittedAgain(t *testing.T) {
 	require.EqualValues(t, 4, prepared.Load())
 }
 
+// After a submission that failed the blobs were stored once more. That was before Redis lost them.
+func TestALossIsPreparedForThoughAnOutageWasBefore(t *testing.T) {
+	t.Parallel()
+	queue, got, prepared, refused := newFakeQueue().manual(), &collected{}, atomic.Int64{}, false
+	queue.refuse = func(job jobs.Job) error {
+		if string(job.Program.Source) == "item-1" && !refused {
+			refused = true
+			return errors.New("connection refused")
+		}
+		return nil
+	}
+	options := quick(got)
+	options.Prepare = func(context.Context) error { prepared.Add(1); return nil }
+	wait := start(t.Context(), t, queue, entries(2), options)
+	eventually(t, func() bool { return len(queue.times()) == 2 }, "both are submitted")
+	require.EqualValues(t, 2, prepared.Load())
+	queue.end("item-1", verdict(grade.AC))
+	eventually(t, func() bool { return len(got.ids()) == 1 }, "one has ended")
+	queue.lose()
+	eventually(t, func() bool { return queue.times()["item-0"] == 2 }, "the other is submitted again")
+	require.EqualValues(t, 3, prepared.Load())
+	queue.end("item-0", verdict(grade.AC))
+	_, err := wait()
+	require.NoError(t, err)
+	require.ElementsMatch(t, ids(2), got.ids())
+}
+
 func TestAJobThatIsAlwaysLostIsGivenUp(t *testing.T) {
 	t.Parallel()
 	queue, got := newFakeQueue().manual(), &collected{}

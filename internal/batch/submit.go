@@ -82,17 +82,21 @@ func (r *run) handInOnce(ctx context.Context, chunk []*pending, settled func(*pe
 }
 
 // prepare calls Options.Prepare unless somebody did since p was last handed in: what Redis lost
-// while it was away may be more than jobs.
+// while it was away may be more than jobs. For a job that was lost somebody must have done it because of a loss,
+// or it may have been before.
 func (r *run) prepare(ctx context.Context, p *pending) error {
 	r.preparing.Lock()
 	defer r.preparing.Unlock()
-	if r.prepared == p.prepared {
+	if r.prepared == p.prepared || p.lost && r.restored == p.restored {
 		if err := r.options.Prepare(ctx); err != nil {
 			return err
 		}
 		r.prepared++
+		if p.lost {
+			r.restored++
+		}
 	}
-	p.prepared = r.prepared
+	p.prepared, p.restored, p.lost = r.prepared, r.restored, false
 	return nil
 }
 
