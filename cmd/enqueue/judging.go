@@ -70,8 +70,12 @@ func (f *judgingFlags) check() (grade.Mode, []error) {
 	return mode, errs
 }
 
-// resultsError says what can be done about a results file that cannot be used.
+// resultsError says what can be done about a results file that cannot be used. An interruption while it is compared with
+// the batch is none.
 func resultsError(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
 	if errors.Is(err, batch.ErrOtherBatch) {
 		return usagef("%w:\n--results names another file for this batch, --fresh throws the results away", err)
 	}
