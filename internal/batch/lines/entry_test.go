@@ -18,7 +18,7 @@ func ptr[T any](value T) *T { return &value }
 // judging are the limits of a line that names none.
 func judging() sandbox.Overrides {
 	return sandbox.Overrides{
-		CPUs: ptr(1.0), CPUTime: ptr(sandbox.Seconds(10 * time.Second)), WallTime: ptr(sandbox.Seconds(110 * time.Second)),
+		CPUs: ptr(1.0), CPUTime: ptr(sandbox.Seconds(10 * time.Second)), WallTime: ptr(sandbox.Seconds(130 * time.Second)),
 		Output: ptr(8 * sandbox.MiB), OutputKill: ptr(8 * sandbox.MiB),
 	}
 }
@@ -48,7 +48,7 @@ func TestALineBecomesAJob(t *testing.T) {
 					Language: "python", Files: []sandbox.File{{Path: "b.py", Data: sandbox.Bytes("y")}, {Path: "main.py", Data: sandbox.Bytes("x")}},
 					Env: map[string]string{"PYTHONUNBUFFERED": "1"},
 					Limits: sandbox.Overrides{
-						CPUs: ptr(1.0), CPUTime: ptr(sandbox.Seconds(2 * time.Second)), WallTime: ptr(sandbox.Seconds(30 * time.Second)),
+						CPUs: ptr(1.0), CPUTime: ptr(sandbox.Seconds(2 * time.Second)), WallTime: ptr(sandbox.Seconds(50 * time.Second)),
 						Memory: ptr(64 * sandbox.MiB), Output: ptr(int64(100)), OutputKill: ptr(int64(100)),
 					},
 				},
@@ -110,7 +110,7 @@ func TestWhatALineLeavesOpenComesFromTheCommand(t *testing.T) {
 	require.Equal(t, grade.Everything, got.Job.Grade.Mode)
 	require.Equal(t, 10, got.Job.Grade.KeepOutput)
 	require.Equal(t, sandbox.Overrides{
-		CPUs: ptr(2.0), CPUTime: ptr(sandbox.Seconds(time.Second)), WallTime: ptr(sandbox.Seconds(20 * time.Second)),
+		CPUs: ptr(2.0), CPUTime: ptr(sandbox.Seconds(time.Second)), WallTime: ptr(sandbox.Seconds(40 * time.Second)),
 		Memory: ptr(64 * sandbox.MiB), Output: ptr(8 * sandbox.MiB), OutputKill: ptr(8 * sandbox.MiB),
 	}, got.Job.Program.Limits)
 }

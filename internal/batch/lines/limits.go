@@ -3,6 +3,7 @@ package lines
 import (
 	"time"
 
+	"github.com/sandloop/sandloop/internal/grade"
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
@@ -22,7 +23,7 @@ func (s *Settings) limits(asked sandbox.Overrides) sandbox.Overrides {
 	fillMost(&asked.CPUs, 1, s.Maxima.CPUs)
 	fillMost(&asked.CPUTime, sandbox.Seconds(defaultCPUTime), sandbox.Seconds(s.Maxima.CPUTime))
 	cpu := min(*asked.CPUTime, sandbox.Seconds(s.Maxima.CPUTime)) // what is above is refused later
-	fillMost(&asked.WallTime, 10*cpu+sandbox.Seconds(10*time.Second), sandbox.Seconds(s.Maxima.WallTime))
+	fillMost(&asked.WallTime, sandbox.Seconds(grade.WallBackstop(cpu.Duration())), sandbox.Seconds(s.Maxima.WallTime))
 	fillMost(&asked.Output, defaultOutput, s.Maxima.Output)
 	fillMost(&asked.OutputKill, *asked.Output, s.Maxima.OutputKill)
 	return asked

@@ -79,14 +79,14 @@ func TestTheProgramOfASubmission(t *testing.T) {
 	t.Parallel()
 	p := loadFolder(t, "testdata/halves")
 	g := grading(t, p, nil)
-	// 1.5 s and twice that for Python; ten times as much and 10 s by the clock; 60 s three times for the compiler.
+	// 1.5 s and twice that for Python; ten times as much and 30 s by the clock; 60 s three times for the compiler.
 	require.Equal(t, sandbox.Program{
 		Language: "python", Main: "half.py",
 		Files: []sandbox.File{{Path: "half.py", Data: []byte("print(int(input()) / 2)\n")}},
 		Env:   map[string]string{"PYTHONUNBUFFERED": ""},
 		Limits: sandbox.Overrides{
 			Memory: ptr(int64(512 << 20)), CPUs: ptr(1.0),
-			CPUTime: ptr(sandbox.Seconds(3 * time.Second)), WallTime: ptr(sandbox.Seconds(40 * time.Second)),
+			CPUTime: ptr(sandbox.Seconds(3 * time.Second)), WallTime: ptr(sandbox.Seconds(60 * time.Second)),
 			CompileTime: ptr(sandbox.Seconds(3 * time.Minute)), Output: ptr(int64(8 << 20)), OutputKill: ptr(int64(8 << 20)),
 		},
 	}, own(t, g, p, "submissions/accepted/half.py"))
@@ -114,7 +114,7 @@ func TestTheSuiteOfAPackageWithAValidator(t *testing.T) {
 	require.Equal(t, "validate.py", validator.Main)
 	require.Equal(t, sandbox.Overrides{
 		Memory: ptr(int64(2048 << 20)), CPUs: ptr(1.0),
-		CPUTime: ptr(sandbox.Seconds(time.Minute)), WallTime: ptr(sandbox.Seconds(610 * time.Second)),
+		CPUTime: ptr(sandbox.Seconds(time.Minute)), WallTime: ptr(sandbox.Seconds(630 * time.Second)),
 		CompileTime: ptr(sandbox.Seconds(3 * time.Minute)), OutputKill: ptr(int64(8 << 20)), FileBytes: ptr(int64(8 << 20)),
 	}, validator.Limits)
 

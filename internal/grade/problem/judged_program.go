@@ -6,15 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sandloop/sandloop/internal/grade"
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
 const (
-	// A busy machine gives a program little of its processor, so the clock ends a test only when it
-	// waits for something: at ten times its CPU time and ten seconds.
-	wallFactor = 10
-	wallSlack  = 10 * time.Second
-	// compileFactor is the same for a compiler, which the clock alone bounds.
+	// compileFactor makes room for a busy machine: the clock alone bounds a compiler.
 	compileFactor = 3
 	// The least that a worker takes. No language runs with less memory, and its floor is above it.
 	leastMemory = 16 * mib
@@ -86,7 +83,7 @@ func (g *Grading) TimeLimit(language string) time.Duration {
 func (g *Grading) TimeLimits(limits sandbox.Overrides, cpu time.Duration) sandbox.Overrides {
 	cpu = max(cpu, leastTime)
 	cpuTime := sandbox.Seconds(min(cpu, g.maxima.CPUTime))
-	wall := sandbox.Seconds(min(wallFactor*cpu+wallSlack, g.maxima.WallTime))
+	wall := sandbox.Seconds(min(grade.WallBackstop(cpu), g.maxima.WallTime))
 	limits.CPUTime, limits.WallTime = &cpuTime, &wall
 	return limits
 }
