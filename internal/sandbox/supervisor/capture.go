@@ -24,8 +24,17 @@ func newCapture(limit, killAt int64, wake func()) *capture {
 	headSize := (limit + 1) / 2
 	return &capture{
 		killAt: killAt, over: make(chan struct{}), wake: wake,
-		head: make([]byte, 0, headSize), ring: ring{size: int(limit - headSize)},
+		head: newPages(int(headSize)), ring: ring{size: int(limit - headSize)},
 	}
+}
+
+// release gives the memory back. What next and tail returned is not valid any more.
+func (c *capture) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	freePages(c.head)
+	freePages(c.ring.buf)
+	c.head, c.ring = nil, ring{}
 }
 
 // drain reads until the last writer of the stream is gone. Unless it is live, the program never
@@ -113,7 +122,7 @@ func (r *ring) write(p []byte) {
 		return
 	}
 	if r.buf == nil {
-		r.buf = make([]byte, 0, r.size)
+		r.buf = newPages(r.size)
 	}
 	p = p[max(0, len(p)-r.size):]
 	room := min(len(p), r.size-len(r.buf))

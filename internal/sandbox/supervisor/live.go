@@ -87,8 +87,10 @@ func (s *streams) flush() error {
 	return nil
 }
 
-// finish waits until the heads are sent, and sends the tails.
+// finish waits until the heads are sent, and sends the tails. Nothing may be written any more.
 func (s *streams) finish() error {
+	defer s.stdout.release()
+	defer s.stderr.release()
 	close(s.end)
 	if err := <-s.sent; err != nil {
 		return err
