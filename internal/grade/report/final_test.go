@@ -42,7 +42,8 @@ func TestFinalLeavesOutWhatWasJudgedLater(t *testing.T) {
 	broken := errors.New("broken")
 	_, err = collect(report.Final(sequenceOf(items, broken)))
 	require.ErrorIs(t, err, broken)
-	for first := range report.Final(sequenceOf(items, nil)) {
+	for first, err := range report.Final(sequenceOf(items, nil)) {
+		require.NoError(t, err)
 		require.Equal(t, "b", first.ID)
 		break
 	}
