@@ -18,7 +18,7 @@ func ptr[T any](value T) *T { return &value }
 // judging are the limits of a line that names none.
 func judging() sandbox.Overrides {
 	return sandbox.Overrides{
-		CPUs: ptr(1.0), CPUTime: ptr(sandbox.Seconds(10 * time.Second)), WallTime: ptr(sandbox.Seconds(130 * time.Second)),
+		CPUs: ptr(1.0), CPUTime: ptr(sandbox.Seconds(10 * time.Second)), WallTime: ptr(sandbox.Seconds(130 * time.Second)), CompileTime: ptr(sandbox.Seconds(90 * time.Second)),
 		Output: ptr(8 * sandbox.MiB), OutputKill: ptr(8 * sandbox.MiB),
 	}
 }
@@ -48,7 +48,7 @@ func TestALineBecomesAJob(t *testing.T) {
 					Language: "python", Files: []sandbox.File{{Path: "b.py", Data: sandbox.Bytes("y")}, {Path: "main.py", Data: sandbox.Bytes("x")}},
 					Env: map[string]string{"PYTHONUNBUFFERED": "1"},
 					Limits: sandbox.Overrides{
-						CPUs: ptr(1.0), CPUTime: ptr(sandbox.Seconds(2 * time.Second)), WallTime: ptr(sandbox.Seconds(50 * time.Second)),
+						CPUs: ptr(1.0), CPUTime: ptr(sandbox.Seconds(2 * time.Second)), WallTime: ptr(sandbox.Seconds(50 * time.Second)), CompileTime: ptr(sandbox.Seconds(90 * time.Second)),
 						Memory: ptr(64 * sandbox.MiB), Output: ptr(int64(100)), OutputKill: ptr(int64(100)),
 					},
 				},
@@ -110,7 +110,7 @@ func TestWhatALineLeavesOpenComesFromTheCommand(t *testing.T) {
 	require.Equal(t, grade.Everything, got.Job.Grade.Mode)
 	require.Equal(t, 10, got.Job.Grade.KeepOutput)
 	require.Equal(t, sandbox.Overrides{
-		CPUs: ptr(2.0), CPUTime: ptr(sandbox.Seconds(time.Second)), WallTime: ptr(sandbox.Seconds(40 * time.Second)),
+		CPUs: ptr(2.0), CPUTime: ptr(sandbox.Seconds(time.Second)), WallTime: ptr(sandbox.Seconds(40 * time.Second)), CompileTime: ptr(sandbox.Seconds(90 * time.Second)),
 		Memory: ptr(64 * sandbox.MiB), Output: ptr(8 * sandbox.MiB), OutputKill: ptr(8 * sandbox.MiB),
 	}, got.Job.Program.Limits)
 }
@@ -119,10 +119,11 @@ func TestDefaultsStayWithinWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	s := settings(t)
 	s.Maxima.CPUs, s.Maxima.CPUTime, s.Maxima.WallTime, s.Maxima.Output, s.Maxima.OutputKill = 0.5, 5*time.Second, 20*time.Second, 1000, 500
+	s.Maxima.CompileTime = 40 * time.Second
 	got, err := s.entry([]byte(`{"id":"a","language":"python","code":"x"}`))
 	require.NoError(t, err)
 	require.Equal(t, sandbox.Overrides{
-		CPUs: ptr(0.5), CPUTime: ptr(sandbox.Seconds(5 * time.Second)), WallTime: ptr(sandbox.Seconds(20 * time.Second)),
+		CPUs: ptr(0.5), CPUTime: ptr(sandbox.Seconds(5 * time.Second)), WallTime: ptr(sandbox.Seconds(20 * time.Second)), CompileTime: ptr(sandbox.Seconds(40 * time.Second)),
 		Output: ptr(int64(1000)), OutputKill: ptr(int64(500)),
 	}, got.Job.Program.Limits)
 }

@@ -12,6 +12,9 @@ const (
 	defaultCPUTime = 10 * time.Second
 	// defaultOutput is how much of an output is kept, so that it can be checked whole.
 	defaultOutput = 8 * sandbox.MiB
+	// compileFactor is how much longer than usual a compiler may take, which the clock alone bounds. On a busy
+	// machine it must not make a program one that does not compile.
+	compileFactor = 3
 )
 
 // limits fills what a line leaves open. CPU time decides whether a program is too slow, and the clock is
@@ -24,6 +27,7 @@ func (s *Settings) limits(asked sandbox.Overrides) sandbox.Overrides {
 	fillMost(&asked.CPUTime, sandbox.Seconds(defaultCPUTime), sandbox.Seconds(s.Maxima.CPUTime))
 	cpu := min(*asked.CPUTime, sandbox.Seconds(s.Maxima.CPUTime)) // what is above is refused later
 	fillMost(&asked.WallTime, sandbox.Seconds(grade.WallBackstop(cpu.Duration())), sandbox.Seconds(s.Maxima.WallTime))
+	fillMost(&asked.CompileTime, sandbox.Seconds(compileFactor*s.Defaults.CompileTime), sandbox.Seconds(s.Maxima.CompileTime))
 	fillMost(&asked.Output, defaultOutput, s.Maxima.Output)
 	fillMost(&asked.OutputKill, *asked.Output, s.Maxima.OutputKill)
 	return asked
