@@ -127,7 +127,7 @@ func TestBatchSendsWhatTheCommandLineSays(t *testing.T) {
 	require.Equal(t, "python", judge.last.Language)
 	require.Equal(t, 64*sandbox.MiB, *judge.last.Limits.Memory)
 	require.InDelta(t, 2, judge.last.Limits.CPUTime.Duration().Seconds(), 0)
-	require.InDelta(t, 30, judge.last.Limits.WallTime.Duration().Seconds(), 0)
+	require.InDelta(t, 50, judge.last.Limits.WallTime.Duration().Seconds(), 0)
 	require.InDelta(t, 0.5, *judge.last.Limits.CPUs, 0)
 	require.NotEmpty(t, judge.last.Reuse)
 	require.Equal(t, grade.Everything, judge.task.Mode)

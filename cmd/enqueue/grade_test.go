@@ -125,7 +125,7 @@ func TestGradeWithOtherLimitsAndTests(t *testing.T) {
 	limits := programs.seen[len(programs.seen)-1].Limits
 	require.EqualValues(t, 64<<20, *limits.Memory)
 	require.EqualValues(t, 1024, *limits.OutputKill)
-	require.InDelta(t, 50, limits.WallTime.Duration().Seconds(), 1e-9)
+	require.InDelta(t, 70, limits.WallTime.Duration().Seconds(), 1e-9)
 }
 
 func TestGradeAProblemWithoutATimeLimit(t *testing.T) {
