@@ -136,6 +136,15 @@ func TestGradeAProblemWithoutATimeLimit(t *testing.T) {
 	require.Equal(t, 1, ran.code)
 	require.Contains(t, ran.stderr, "the time limit is 5s, inferred from its accepted submissions (--time-limit 5 keeps it)")
 	require.Equal(t, map[string]grade.Verdict{"alice": grade.AC, "bob": grade.TLE}, verdictsOf(resultsIn(t, filepath.Join(b.dir, "alice.py.results.jsonl"))))
+
+	// The one that could not be judged may be the slowest.
+	lost := b.pack(t, "lost", sumProblem, map[string]string{
+		"problem.yaml": "name: Sum\n", "submissions/accepted/sum.py": "cpu 0.9\nsum", "submissions/accepted/slow.py": "lost",
+	})
+	ran = b.enqueue(t, "grade", lost, b.file(t, "carol.py", "cpu 4.9\nsum"))
+	require.Equal(t, 125, ran.code, ran.stderr)
+	require.Contains(t, ran.stderr, "submissions/accepted/slow.py could not be judged: no time limit can be inferred without it")
+	require.NoFileExists(t, filepath.Join(b.dir, "carol.py.results.jsonl"))
 }
 
 func TestWhatCannotBeGraded(t *testing.T) {

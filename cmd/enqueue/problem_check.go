@@ -154,7 +154,11 @@ func (c *problemCheck) infer(ctx context.Context) error {
 		for _, one := range bounding {
 			err = errors.Join(err, fmt.Errorf("%s: %s %s", one.submission.Path, one.judged.Verdict, one.judged.Message))
 		}
-		return &exitError{exitNotOK, fmt.Errorf("%s: %w", c.name, err)}
+		code := exitNotOK
+		if slices.ContainsFunc(bounding, (*checked).ours) {
+			code = exitFailure
+		}
+		return &exitError{code, fmt.Errorf("%s: %w", c.name, err)}
 	}
 	c.inferred = true
 	return nil

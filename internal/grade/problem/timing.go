@@ -48,6 +48,9 @@ func (g *Grading) Infer(judged []Judged, most time.Duration) error {
 	g.Limits.Time = most
 	var timing Timing
 	for _, one := range judged {
+		if one.Verdict == grade.IE { // perhaps it is the slowest
+			return fmt.Errorf("%s could not be judged: no time limit can be inferred without it", one.Path)
+		}
 		for _, test := range one.Tests {
 			if test.Verdict == grade.TLE {
 				return fmt.Errorf("%s takes more than %v on %s: no time limit can be inferred from it", one.Path, most, test.Name)
