@@ -49,11 +49,14 @@ func openOldResults(path string) (*oldResults, error) {
 func (o *oldResults) index() error {
 	in := bufio.NewScanner(o.file)
 	in.Buffer(nil, maxResultLine)
-	offset := int64(0)
-	for number := 1; in.Scan(); number++ {
+	start, next := int64(0), int64(0)
+	in.Split(func(data []byte, atEnd bool) (int, []byte, error) {
+		size, line, err := bufio.ScanLines(data, atEnd) // which drops a carriage return, too
+		next += int64(size)
+		return size, line, err
+	})
+	for number := 1; in.Scan(); number, start = number+1, next {
 		line := in.Bytes()
-		start := offset
-		offset += int64(len(line)) + 1
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
