@@ -4,9 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
@@ -21,17 +23,10 @@ import (
 //	reuse  Run in the container of the batch, which is clean
 //	next   the same at once after it, so that it has to wait for the cleaning
 func BenchmarkReuse(b *testing.B) {
-	image := testenv.Image(b)
-	table, err := sandbox.NewLanguages([]sandbox.Language{
-		{Name: "python", Image: image, File: "main.py", Run: []string{"python3", "-S", "{file}"}},
-	})
-	require.NoError(b, err)
+	warm, reuse := setup(b, pooled(1), shortPython(b)), setup(b, reusing, shortPython(b))
+	root := unpackWith(b, benchCode)
 	program := sandbox.Program{Language: "python", Source: []byte(benchCode), Limits: sandbox.Overrides{CPUs: ptr(1.0)}}
 	batch := of("bench", program)
-	languages := func(o *Options) { o.Languages = table }
-	warm, reuse := setup(b, pooled(1), languages), setup(b, reusing, languages)
-	root := unpack(b, image)
-	require.NoError(b, os.WriteFile(filepath.Join(root, "main.py"), []byte(benchCode), 0o644)) //nolint:gosec // others read it
 	times := map[string][]time.Duration{}
 	measure := func(name string, run func() string) {
 		begun := time.Now()
@@ -63,4 +58,60 @@ func BenchmarkReuse(b *testing.B) {
 	b.ReportMetric(median["reuse"]-median["bare"], "reuse-bare-ms")
 	b.ReportMetric(median["next"]-median["bare"], "next-bare-ms")
 	b.ReportMetric(median["warm"]/median["reuse"], "warm/reuse")
+}
+
+// BenchmarkReuseRate runs small programs two at a time, as plain processes and in containers of a batch in turn, and
+// reports how many a second.
+func BenchmarkReuseRate(b *testing.B) {
+	const atOnce, each = 2, 20
+	reuse, root := setup(b, reusing, shortPython(b)), unpackWith(b, benchCode)
+	batch := of("bench", sandbox.Program{Language: "python", Source: []byte(benchCode), Limits: sandbox.Overrides{CPUs: ptr(1.0)}})
+	rate := func(run func() string) float64 {
+		begun := time.Now()
+		var all sync.WaitGroup
+		for range atOnce {
+			all.Go(func() {
+				for range each {
+					assert.Equal(b, "42\n", run())
+				}
+			})
+		}
+		all.Wait()
+		return atOnce * each / time.Since(begun).Seconds()
+	}
+	inBatch := func() string {
+		result, err := reuse.Run(b.Context(), batch)
+		assert.NoError(b, err)
+		return string(result.Stdout.Data)
+	}
+	rate(inBatch)
+	var plain, kept, ratios []float64
+	for b.Loop() {
+		plain = append(plain, rate(func() string { return bareArgv(b, root, "/usr/bin/python3", "-S", "/main.py") }))
+		kept = append(kept, rate(inBatch))
+		ratios = append(ratios, kept[len(kept)-1]/plain[len(plain)-1])
+	}
+	b.ReportMetric(0, "ns/op")
+	for unit, all := range map[string][]float64{"bare/s": plain, "reuse/s": kept, "reuse/bare": ratios} {
+		slices.Sort(all)
+		b.ReportMetric(all[len(all)/2], unit)
+	}
+}
+
+// shortPython is a language whose interpreter starts in the shortest time.
+func shortPython(b *testing.B) func(*Options) {
+	b.Helper()
+	table, err := sandbox.NewLanguages([]sandbox.Language{
+		{Name: "python", Image: testenv.Image(b), File: "main.py", Run: []string{"python3", "-S", "{file}"}},
+	})
+	require.NoError(b, err)
+	return func(o *Options) { o.Languages = table }
+}
+
+// unpackWith makes a directory with the image's files and a program /main.py.
+func unpackWith(b *testing.B, code string) string {
+	b.Helper()
+	root := unpack(b, testenv.Image(b))
+	require.NoError(b, os.WriteFile(filepath.Join(root, "main.py"), []byte(code), 0o644)) //nolint:gosec // others read it
+	return root
 }
