@@ -26,7 +26,7 @@ func tracesProgram(args ...string) sandbox.Program {
 func (b *bundle) seen(t *testing.T, args ...string) string {
 	t.Helper()
 	if b.Stats().ColdStarts > 0 {
-		b.awaitKept(t, 1)
+		b.awaitKept(t)
 	}
 	got := b.run(t, tracesProgram(args...))
 	require.Equal(t, sandbox.OutcomeOK, got.Outcome, "%s: %s %s", args, got.Message, got.Stderr.Data)

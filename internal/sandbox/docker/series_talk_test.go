@@ -383,7 +383,7 @@ func TestProgramsOfABatchTalkInOneContainer(t *testing.T) {
 		for j := range got {
 			require.Equal(t, fmt.Sprintf("talk %d %d\n", i, j), string(got[j].Stdout.Data))
 		}
-		b.awaitKept(t, 1)
+		b.awaitKept(t)
 	}
 	got := b.run(t, of("a", bash("cat; echo no input")))
 	require.True(t, got.Enforcement.Reused)
