@@ -83,4 +83,5 @@ func TestWhatCannotBeCleanedAwayRetiresTheContainer(t *testing.T) {
 		require.Equal(t, sandbox.OutcomeOK, got.Outcome, "%s: %s", tt.what, got.Stderr.Data)
 		require.Equal(t, tt.what == "nothing", b.run(t, of("a", python("print(1)"))).Enforcement.Reused, tt.what)
 	}
+	require.Zero(t, b.Stats().Stale, "it was not even offered")
 }

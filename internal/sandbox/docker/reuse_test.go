@@ -48,19 +48,16 @@ func TestNoOtherProgramGetsAUsedContainer(t *testing.T) {
 	t.Parallel()
 	b := setup(t, reusing)
 	first := of("a", bash("echo one"))
-	b.run(t, first)
-	b.awaitKept(t)
-	more := first
-	more.Limits.Memory = ptr(300 * sandbox.MiB)
-	table := map[string]sandbox.Program{"another batch": of("b", bash("echo two")), "no batch": bash("echo two"), "other limits": more}
-	for name, p := range table {
+	more := withLimits(first, sandbox.Overrides{Memory: ptr(300 * sandbox.MiB)})
+	for name, p := range map[string]sandbox.Program{"another batch": of("b", bash("echo two")), "no batch": bash("echo two"), "other limits": more} {
+		b.run(t, first)
+		b.awaitKept(t)
 		got := b.run(t, p)
 		require.Equal(t, sandbox.OutcomeOK, got.Outcome, name)
 		require.False(t, got.Enforcement.Reused, name)
 	}
-	require.EqualValues(t, 4, b.Stats().ColdStarts)
-	require.Zero(t, b.Stats().Reused)
 	require.Zero(t, b.Stats().Warm)
+	require.Zero(t, b.Stats().Stale, "none was even offered")
 }
 
 func TestUsedContainerIsNoWarmOne(t *testing.T) {
@@ -173,6 +170,17 @@ func TestCanceledProgramRetiresItsContainer(t *testing.T) {
 	_, err = b.Run(lost, p)
 	require.ErrorIs(t, err, context.Canceled)
 	require.False(t, b.run(t, of("a", bash("echo next"))).Enforcement.Reused)
+
+	late, cancelLate := context.WithCancelCause(t.Context())
+	defer cancelLate(nil)
+	_, err = b.RunTests(late, of("a", bash("echo fine")), func(previous *sandbox.TestResult) (sandbox.Test, bool) {
+		if previous != nil {
+			cancelLate(sandbox.ErrCanceled)
+		}
+		return sandbox.Test{}, previous == nil
+	})
+	require.NoError(t, err)
+	require.False(t, b.run(t, of("a", bash("echo next"))).Enforcement.Reused, "it came to its end, and a cancel is on its way")
 }
 
 func TestContainerIsRetiredAfterSoManyPrograms(t *testing.T) {
