@@ -22,8 +22,9 @@ func coarsenTimers() {
 	if slack() == ownSlack {
 		return
 	}
-	if setSlack(ownSlack); slack() == ownSlack { // or else it would start anew for ever
-		_ = syscall.Exec("/proc/self/exe", os.Args, os.Environ()) //nolint:gosec // itself
+	path, err := os.Executable() // not /proc/self/exe, or it would have the name "exe" in all lists
+	if setSlack(ownSlack); err == nil && slack() == ownSlack {
+		_ = syscall.Exec(path, os.Args, os.Environ()) //nolint:gosec // itself
 	}
 }
 
