@@ -19,6 +19,12 @@ func (r *run) await(ctx context.Context, p *pending) {
 		record, err := r.client.Await(ctx, p.job.ID)
 		var late *jobs.AwaitError
 		switch {
+		case err == nil && record.LostBlob() && losses < mostLosses: // a worker was faster than our look at what is lost
+			losses++
+			r.rename(p)
+			if !r.submitAgain(ctx, p) {
+				return
+			}
 		case err == nil:
 			r.finish(p, record)
 			return
@@ -53,6 +59,16 @@ func (r *run) finish(p *pending, record jobs.Record) {
 		return
 	}
 	r.emit(rejudged(fill(p.item, p.job.Grade != nil, record), p.job.Grade))
+}
+
+// rename makes a job another one, in the same way in every run, since the one that there was has its result.
+func (r *run) rename(p *pending) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.flying, p.job.ID)
+	p.job.IdempotencyKey += "/again"
+	p.job.ID = jobs.KeyedID(p.job.Tenant, p.job.IdempotencyKey)
+	r.flying[p.job.ID] = struct{}{}
 }
 
 // submitAgain hands in a job that Redis has lost, and reports whether it is in the queue.

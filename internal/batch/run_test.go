@@ -168,6 +168,40 @@ func TestALossIsPreparedForThoughAnOutageWasBefore(t *testing.T) {
 	require.ElementsMatch(t, ids(2), got.ids())
 }
 
+// Redis lost blobs and jobs, and a job that was submitted after that reached a worker before anybody saw it.
+func TestAJobWhoseDataWasLostIsJudgedOnceTheDataIsThere(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		until int64 // how often the data must be stored
+		want  grade.Verdict
+		times int
+	}{
+		"there the second time": {2, grade.AC, 2},
+		"never there":           {100, grade.IE, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			queue, got, prepared := newFakeQueue(), &collected{}, atomic.Int64{}
+			queue.judge = func(jobs.Job) (jobs.Record, bool) {
+				if prepared.Load() < tt.until {
+					lost := outcome(sandbox.OutcomeInfraError)
+					lost.Result.Message = "sandloop cannot run the job: " + jobs.ErrNoBlob.Error()
+					return lost, true
+				}
+				return verdict(grade.AC), true
+			}
+			options := quick(got)
+			options.Prepare = func(context.Context) error { prepared.Add(1); return nil }
+			counts, err := Run(t.Context(), queue, entries(1), options)
+			require.NoError(t, err)
+			require.Equal(t, tt.want, got.items[0].Verdict)
+			require.Equal(t, Counts{Submitted: 1, Finished: 1, Verdicts: map[grade.Verdict]int{tt.want: 1}}, counts)
+			require.Equal(t, map[string]int{"item-0": tt.times}, queue.times())
+			require.Len(t, queue.jobs, tt.times, "each has a name of its own")
+		})
+	}
+}
+
 func TestAJobThatIsAlwaysLostIsGivenUp(t *testing.T) {
 	t.Parallel()
 	queue, got := newFakeQueue().manual(), &collected{}

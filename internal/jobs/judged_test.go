@@ -200,6 +200,7 @@ func TestSubmissionWithoutItsTestDataIsGivenUpAtOnce(t *testing.T) {
 		require.Equal(t, grade.IE, record.Grade.Verdict)
 		require.Contains(t, record.Grade.Message, "the test data is not in Redis any more; submit again")
 		require.Contains(t, record.Grade.Message, grade.BlobID([]byte("9 9\n")))
+		require.True(t, record.LostBlob())
 		require.Len(t, record.Attempts, 1)
 		require.EqualValues(t, 1, w.Counters().Failed.Load())
 		eventually(t, func() bool { s, err := b.client.Stats(b.ctx); return err == nil && s.Queues[1].Dead == 1 }, "dead letter")

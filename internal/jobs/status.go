@@ -67,6 +67,12 @@ type Record struct {
 	Attempts []Attempt `json:"attempts,omitempty"`
 }
 
+// LostBlob tells that the job ended without a verdict because test data was not in Redis any more. Once that is put there
+// again, the same job under another name can be judged.
+func (r Record) LostBlob() bool {
+	return r.Result.Outcome == sandbox.OutcomeInfraError && strings.Contains(r.Result.Message, ErrNoBlob.Error())
+}
+
 // The texts of Attempt.Error that are not an error's.
 const (
 	workerLost     = "worker lost"
