@@ -185,7 +185,9 @@ func (f *gradeFlags) inferTime(ctx context.Context, a *app, s *settings, name st
 		return err
 	}
 	defer closeClient()
-	if err := newProblemCheck(a, client, name, loaded, grading).infer(ctx); err != nil {
+	if err := newProblemCheck(a, client, name, loaded, grading).infer(ctx); exitCode(err) == exitNotOK {
+		return usageError(err) // the package is to blame, no submission was judged
+	} else if err != nil {
 		return err
 	}
 	say(a.stderr, "%s: the time limit is %v, inferred from its accepted submissions (--time-limit %g keeps it)", name, grading.Limits.Time, grading.Limits.Time.Seconds())

@@ -145,6 +145,11 @@ func TestGradeAProblemWithoutATimeLimit(t *testing.T) {
 	require.Equal(t, 125, ran.code, ran.stderr)
 	require.Contains(t, ran.stderr, "submissions/accepted/slow.py could not be judged: no time limit can be inferred without it")
 	require.NoFileExists(t, filepath.Join(b.dir, "carol.py.results.jsonl"))
+
+	slow := b.pack(t, "slow", sumProblem, map[string]string{"problem.yaml": "name: Sum\n", "submissions/accepted/slow.py": "cpu 31\nsum"})
+	ran = b.enqueue(t, "grade", slow, b.file(t, "dave.py", "cpu 1\nsum"))
+	require.Equal(t, 2, ran.code, ran.stderr)
+	require.Contains(t, ran.stderr, "submissions/accepted/slow.py takes more than 30s on")
 }
 
 func TestWhatCannotBeGraded(t *testing.T) {
