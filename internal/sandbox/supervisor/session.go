@@ -224,7 +224,7 @@ func (s *session) listen(canceled chan<- struct{}) {
 			if feed := s.feed.Load(); feed != nil && feed.take(kind, payload) != nil {
 				os.Exit(exitWorkerGone) // not a worker of ours
 			}
-		case kind != wire.TypeCancel && s.frames != nil:
+		case kind != wire.TypeCancel && s.frames != nil && !closed: // after a cancel nobody takes them
 			// A worker sends no test while one runs, so that this does not keep a cancel waiting.
 			s.frames <- arrival{kind, payload}
 		}
