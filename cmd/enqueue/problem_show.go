@@ -66,7 +66,10 @@ func typesOf(p *problem.Problem) (types []string) {
 		is   bool
 		name string
 	}{
-		{!p.Scoring, "pass-fail"}, {p.Scoring, "scoring"}, {p.Interactive, "interactive"}, {p.MultiPass, "multi-pass"},
+		{!p.Scoring, "pass-fail"},
+		{p.Scoring, "scoring"},
+		{p.Interactive, "interactive"},
+		{p.MultiPass, "multi-pass"},
 		{p.CustomValidation && !p.Interactive, "custom validation"},
 	} {
 		if one.is {

@@ -108,8 +108,10 @@ func TestValidateNamesWhatIsWrongWithASuite(t *testing.T) {
 		"an empty item":                {func(s *grade.Suite) { s.Root.Items[0].Test = "" }, "suite.groups.items[0]: holds a test and a group, or neither"},
 		"a group without a name":       {func(s *grade.Suite) { s.Root.Items[1].Group.Name = "" }, "suite.groups.items[1].group.name: is empty"},
 		"a group without a rule":       {func(s *grade.Suite) { s.Root.Rule = nil }, "suite.groups: has no rule: want one of legacy, scoring"},
-		"a group that waits for itself": {func(s *grade.Suite) { s.Root.Items[1].Group.RequirePass = []string{"secret"} },
-			`suite.groups.items[1].group.require_pass: "secret" is no test or group that is judged before`},
+		"a group that waits for itself": {
+			func(s *grade.Suite) { s.Root.Items[1].Group.RequirePass = []string{"secret"} },
+			`suite.groups.items[1].group.require_pass: "secret" is no test or group that is judged before`,
+		},
 		"a range turned over": {func(s *grade.Suite) { s.Root.Rule = grade.LegacyRule{Min: 2, Max: 1} }, "suite.groups.legacy: the range is from 2 to 1"},
 		"infinite points":     {func(s *grade.Suite) { s.Root.Rule = grade.LegacyRule{Accept: math.Inf(1)} }, "suite.groups.legacy.accept: +Inf: want a finite number"},
 		"an infinite maximum": {func(s *grade.Suite) { s.Root.Rule = grade.ScoringRule{Max: score(math.Inf(1))} }, "suite.groups.scoring.max: +Inf: want a finite number"},

@@ -118,8 +118,10 @@ func TestPytestIsCounted(t *testing.T) {
 		"it cannot be loaded":  {unit.Pytest, files("solution.py", "raise ValueError('boom')\n"), files("test_solution.py", one), grade.UnitReport{Error: "ValueError: boom"}},
 		"it ends the program":  {unit.Pytest, files("solution.py", "import sys\nsys.exit(0)\n"), files("test_solution.py", one), grade.UnitReport{Error: "test_solution.py"}},
 		"no tests":             {unit.Pytest, good, files("test_solution.py", importing), grade.UnitReport{Error: "there are no tests in test_solution.py"}},
-		"two files and one of help": {unit.Pytest, good, files("test_a.py", one, "b_test.py", "import helper\ndef test_b(): helper.check()\n", "helper.py", "def check(): pass\ndef test_not_me(): assert False\n"),
-			grade.UnitReport{Passed: 2}},
+		"two files and one of help": {
+			unit.Pytest, good, files("test_a.py", one, "b_test.py", "import helper\ndef test_b(): helper.check()\n", "helper.py", "def check(): pass\ndef test_not_me(): assert False\n"),
+			grade.UnitReport{Passed: 2},
+		},
 	})
 }
 

@@ -63,7 +63,8 @@ func TestPromisesInShort(t *testing.T) {
 		"WA or RE": {Final: []grade.Verdict{grade.WA, grade.RE}},
 		"TLE":      {Rules: []problem.ExpectationRule{{Permitted: []string{"AC", "TLE"}, Required: []string{"TLE"}}, {Required: []string{"TLE"}}}},
 		"score 0 to 70, secret/easy: AC, secret/hard: WA, message \"no\"": {Rules: []problem.ExpectationRule{
-			{Low: number(0), High: number(70)}, {Scope: "secret/easy", Permitted: []string{"AC"}},
+			{Low: number(0), High: number(70)},
+			{Scope: "secret/easy", Permitted: []string{"AC"}},
 			{Scope: "secret/hard", Required: []string{"WA"}, Message: "no"},
 		}},
 	} {

@@ -21,8 +21,11 @@ func TestFilesAreThereForTheirTestAlone(t *testing.T) {
 	p := bash(look)
 	p.Files = []sandbox.File{{Path: "in/kept", Data: []byte("kept")}}
 	files := []sandbox.File{
-		{Path: "in/data", Data: []byte("\x00\xff\r\n")}, {Path: "tool", Data: []byte("#!/bin/sh\necho ran\n"), Executable: true},
-		{Path: "folder/"}, {Path: "a/b/c/"}, {Path: "empty"},
+		{Path: "in/data", Data: []byte("\x00\xff\r\n")},
+		{Path: "tool", Data: []byte("#!/bin/sh\necho ran\n"), Executable: true},
+		{Path: "folder/"},
+		{Path: "a/b/c/"},
+		{Path: "empty"},
 	}
 	got, whole := b.runTests(t, p, sandbox.Test{}, sandbox.Test{Files: files}, sandbox.Test{}, sandbox.Test{Files: files[2:3]}, sandbox.Test{})
 	require.Equal(t, sandbox.OutcomeOK, whole.Outcome, whole.Message)
@@ -74,7 +77,8 @@ func TestFilesOfEachTestComeBack(t *testing.T) {
 		`case $n in fail) exit 3;; hang) sleep 600;; kill) kill -9 $$;; memory) head -c 400M /dev/zero | tail;; esac`)
 	p.Outputs = []string{"out/n.txt"}
 	refused := []sandbox.RefusedFile{
-		{Path: "out/fifo.txt", Reason: "is a FIFO, not a file"}, {Path: "out/huge.txt", Reason: "has 20971520 bytes"},
+		{Path: "out/fifo.txt", Reason: "is a FIFO, not a file"},
+		{Path: "out/huge.txt", Reason: "has 20971520 bytes"},
 		{Path: "out/link.txt", Reason: "is a symbolic link, not a file"},
 	}
 	test := func(id string, outputs ...string) sandbox.Test {

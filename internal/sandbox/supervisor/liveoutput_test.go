@@ -24,9 +24,14 @@ func TestLiveOutputIsAllOfTheStream(t *testing.T) {
 	require.NoError(t, s.finish())
 	require.EqualValues(t, 8, s.stdout.count())
 	require.Equal(t, []frame{
-		{wire.TypeOutput, "\x01a"}, {wire.TypeOutputEnd, "\x01"},
-		{wire.TypeOutput, "\x01b"}, {wire.TypeMore, "\x01cde"}, {wire.TypeMore, "\x01fgh"}, {wire.TypeOutputEnd, "\x01"},
-		{wire.TypeOutput, "\x02x"}, {wire.TypeTail, "\x01gh"},
+		{wire.TypeOutput, "\x01a"},
+		{wire.TypeOutputEnd, "\x01"},
+		{wire.TypeOutput, "\x01b"},
+		{wire.TypeMore, "\x01cde"},
+		{wire.TypeMore, "\x01fgh"},
+		{wire.TypeOutputEnd, "\x01"},
+		{wire.TypeOutput, "\x02x"},
+		{wire.TypeTail, "\x01gh"},
 	}, frames(t, sent.Bytes()))
 }
 

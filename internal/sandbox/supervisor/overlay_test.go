@@ -61,14 +61,15 @@ func TestFilesOfATestGoOverWhatIsThere(t *testing.T) {
 	files := []wire.FileHeader{
 		{Path: "kept/new", Size: 1}, // beside what is there
 		{Path: "kept/"},
-		{Path: "tree", Size: 1},                      // over a directory that cannot be read
-		{Path: "file/in/it", Size: 1},                // a file in the way
-		{Path: "again", Size: 1, Executable: true},   // over a file, not into it
-		{Path: "closed/sub", Size: 1},                // in a directory that cannot be written
-		{Path: "link/secret", Size: 1},               // not through a link
-		{Path: "filelink", Size: 1},                  // nor into one
-		{Path: "fifo/"},                              // an empty folder over something
-		{Path: "a/b/"}, {Path: "a/b/c/d/e", Size: 3}, // and new ones
+		{Path: "tree", Size: 1},                    // over a directory that cannot be read
+		{Path: "file/in/it", Size: 1},              // a file in the way
+		{Path: "again", Size: 1, Executable: true}, // over a file, not into it
+		{Path: "closed/sub", Size: 1},              // in a directory that cannot be written
+		{Path: "link/secret", Size: 1},             // not through a link
+		{Path: "filelink", Size: 1},                // nor into one
+		{Path: "fifo/"},                            // an empty folder over something
+		{Path: "a/b/"},
+		{Path: "a/b/c/d/e", Size: 3}, // and new ones
 	}
 	require.NoError(t, overlayFiles(dir, files, strings.NewReader("1234567\x00\xff\n")))
 	require.Equal(t, []string{
