@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sandloop/sandloop/internal/sandbox/labels"
 	"github.com/sandloop/sandloop/internal/testenv"
 )
 
@@ -88,8 +89,10 @@ func TestBatchWithFaultsGivesEachItemItsOneVerdict(t *testing.T) {
 	results := filepath.Join(in.dir, "results.jsonl")
 
 	begun := time.Now()
-	first := in.startWorker(t)
-	second := in.startWorker(t)
+	quick := []string{"SANDLOOP_REAPER_PERIOD=5s", "SANDLOOP_REAPER_GRACE=5s"} // of what the killed worker leaves
+	first := in.startWorker(t, quick...)
+	second := in.startWorker(t, quick...)
+	killed := in.workerID(t, first.process.Process.Pid)
 	client := in.startBatch(t, path, results)
 	reach := func(part float64) {
 		t.Helper()
@@ -116,6 +119,8 @@ func TestBatchWithFaultsGivesEachItemItsOneVerdict(t *testing.T) {
 		got[line.ID] = line.Verdict
 	}
 	require.Equal(t, want, got)
+	// A container that was being made when its worker was killed has nobody but the reaper.
+	require.Eventually(t, func() bool { return containers(t, labels.Owner+"="+killed) == "" }, time.Minute, 500*time.Millisecond)
 	t.Logf("%d items in %s; worker %s; client after its restart %s", count, time.Since(begun).Round(time.Second), memory(), clientMemory())
 }
 

@@ -88,16 +88,16 @@ func requireNothingLeft(t testing.TB, id string) {
 	require.NotEmpty(t, id)
 	var left string
 	require.Eventually(t, func() bool {
-		left = containers(t, id)
+		left = containers(t, labels.Installation+"="+id)
 		return left == ""
 	}, 15*time.Second, 200*time.Millisecond, "containers are left: %s", &left)
 }
 
-// containers describes what there is of an installation. Docker 20.10 can go on listing a
+// containers describes what there is with a label. Docker 20.10 can go on listing a
 // container that is gone, which inspect then does not find.
-func containers(t testing.TB, id string) (found string) {
+func containers(t testing.TB, label string) (found string) {
 	t.Helper()
-	for _, container := range strings.Fields(docker(t, "ps", "--all", "--quiet", "--filter", "label="+labels.Installation+"="+id)) {
+	for _, container := range strings.Fields(docker(t, "ps", "--all", "--quiet", "--filter", "label="+label)) {
 		out, err := exec.CommandContext(context.Background(), "docker", "inspect", "--format", "{{.Name}} {{.State.Status}}", container).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "No such") {
 			found += string(out)
@@ -167,20 +167,27 @@ func (in *installation) startWorker(t testing.TB, env ...string) *worker {
 // isAlive tells whether a worker of this process has registered.
 func (in *installation) isAlive(t testing.TB, pid int) bool {
 	t.Helper()
+	return in.workerID(t, pid) != ""
+}
+
+// workerID is the id of the worker of this process, empty if it has not registered.
+func (in *installation) workerID(t testing.TB, pid int) string {
+	t.Helper()
 	got := in.enqueue(t, "stats", "--json")
 	require.Equal(t, 0, got.code, got.stderr)
 	var stats struct {
 		Workers []struct {
-			PID int `json:"pid"`
+			ID  string `json:"id"`
+			PID int    `json:"pid"`
 		} `json:"workers"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &stats))
 	for _, worker := range stats.Workers {
 		if worker.PID == pid {
-			return true
+			return worker.ID
 		}
 	}
-	return false
+	return ""
 }
 
 // requireEnd waits for the end of the process and returns its exit code, -1 after a signal.
