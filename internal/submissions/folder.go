@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 // folder is a folder that somebody else filled: no link in it is followed.
@@ -96,7 +95,7 @@ func (f *folder) entry(at string, item fs.DirEntry) entry {
 
 // open opens a regular file. One that became a FIFO in the meantime does not hold us up.
 func (f *folder) open(name string) (io.ReadCloser, error) {
-	file, err := f.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	file, err := f.root.OpenFile(name, openOnly, 0)
 	if err != nil {
 		return nil, err
 	}
