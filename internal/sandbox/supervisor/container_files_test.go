@@ -124,6 +124,9 @@ func TestLimitThatIsNotInForceIsAFault(t *testing.T) {
 			t.Parallel()
 			r := run(t, command("echo", "user code"), test.flags...)
 			require.Contains(t, r.fault, test.fault)
+			if field == "no pids" {
+				require.Regexp(t, `says (-1|[1-9]\d{3,})$`, r.fault)
+			}
 			require.Empty(t, r.steps)
 			require.Empty(t, r.stdout)
 		})
