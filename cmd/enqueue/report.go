@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandloop/sandloop/internal/grade"
 	results "github.com/sandloop/sandloop/internal/grade/report"
 )
 
@@ -62,11 +63,15 @@ func oneResultsFile(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// wholeItems ends quietly where a results file is torn, and tells so.
+// wholeItems ends quietly where a results file is torn, and tells so. An item without a verdict is
+// an error: batches write none, and their own lines look like items.
 func wholeItems(items iter.Seq2[results.Item, error], torn *bool) iter.Seq2[results.Item, error] {
 	return func(yield func(results.Item, error) bool) {
 		for item, err := range items {
-			if *torn = errors.Is(err, results.ErrTorn); *torn || !yield(item, err) {
+			if err == nil && item.Verdict == grade.NotRun {
+				err = usagef("item %.80q: has no verdict: want a results file, not the batch itself", item.ID)
+			}
+			if *torn = errors.Is(err, results.ErrTorn); *torn || !yield(item, err) || err != nil {
 				return
 			}
 		}

@@ -45,6 +45,14 @@ func (b *bench) content(t *testing.T, name string) string {
 	return string(content)
 }
 
+func TestReportRefusesTheBatchItself(t *testing.T) {
+	t.Parallel()
+	b := &bench{dir: t.TempDir()}
+	got := b.enqueue(t, "report", b.file(t, "in.jsonl", `{"id":"a","language":"python","code":"print(1)"}`+"\n"))
+	require.Equal(t, 2, got.code)
+	require.Contains(t, got.stderr, `item "a": has no verdict: want a results file, not the batch itself`)
+}
+
 func TestReportPrintsASummary(t *testing.T) {
 	t.Parallel()
 	b, path := resultsFile(t, "")
