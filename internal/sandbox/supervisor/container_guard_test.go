@@ -1,7 +1,6 @@
 package supervisor_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -40,9 +39,9 @@ attempt("iouser", raw, 251 if os.uname().machine == "x86_64" else 30, 3, 65534, 
 for me in (0, os.getpid()):
     attempt("own", os.sched_setscheduler, me, os.SCHED_BATCH, PARAM)
     attempt("own", os.sched_setaffinity, me, os.sched_getaffinity(0))
-    attempt("own", os.setpriority, os.PRIO_PROCESS, me, 0)
+    attempt("own", os.setpriority, os.PRIO_PROCESS, me, 19)
     attempt("own", resource.prlimit, me, resource.RLIMIT_CORE, (0, 0))
-attempt("own", os.setpriority, os.PRIO_PGRP, 0, 0)
+attempt("own", os.setpriority, os.PRIO_PGRP, 0, 19)
 for _ in range(50):
     if os.fork() == 0: break
 while True: pass
@@ -68,7 +67,7 @@ static long call(long number, long a, long b, long c) {
 }
 int main(void) {
 	long tid = call(224, 0, 0, 0); // gettid shows that such calls work
-	printf("%d %ld %ld %ld\n", tid > 1, call(97, 0, 1, 19), call(97, 2, 0, 19), call(97, 0, 0, 0));
+	printf("%d %ld %ld %ld\n", tid > 1, call(97, 0, 1, 19), call(97, 2, 0, 19), call(97, 0, 0, 19));
 }
 #else
 int main(void) { puts("1 -1 -1 0"); }
@@ -91,9 +90,14 @@ for number in keys, keys + 1, keys + 2, 425:
 	require.Equal(t, "-1 EPERM\n-1 EPERM\n-1 EPERM\n-1 EPERM\n", string(r.stdout), "%s", r.stderr)
 }
 
-func TestJobHasTheUsualTimerSlack(t *testing.T) {
+func TestJobHasTheUsualTimerSlackAndTheLowestPriority(t *testing.T) {
 	t.Parallel()
-	const get = 30 // PR_GET_TIMERSLACK
-	r := run(t, python(fmt.Sprintf("import ctypes\nprint(ctypes.CDLL(None).prctl(%d))", get)))
-	require.Equal(t, "50000\n", string(r.stdout), "%s", r.stderr)
+	r := run(t, python(`
+import ctypes, os
+PR_GET_TIMERSLACK = 30
+threads = [os.getpriority(os.PRIO_PROCESS, int(thread)) for thread in os.listdir("/proc/1/task")]
+print(ctypes.CDLL(None).prctl(PR_GET_TIMERSLACK), os.nice(0), sorted(threads))
+`))
+	// One thread makes the processes, and they have its priority.
+	require.Equal(t, "50000 19 [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 19]\n", string(r.stdout), "%s", r.stderr)
 }

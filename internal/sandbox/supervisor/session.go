@@ -82,6 +82,10 @@ func (s *session) run() error {
 	if err != nil {
 		return err
 	}
+	launch, err := newLauncher()
+	if err != nil {
+		return err
+	}
 	if err := startThreads(wire.HeadroomPIDs); err != nil {
 		return err
 	}
@@ -115,7 +119,7 @@ func (s *session) run() error {
 		return err
 	}
 	held.limit = limits.view.MemoryBytes
-	r := &runner{group: group, oom: oom, out: s.out, imageEnv: imageEnv(os.Environ()), held: held}
+	r := &runner{launch: launch, group: group, oom: oom, out: s.out, imageEnv: imageEnv(os.Environ()), held: held}
 	return s.serve(r, spec, limits)
 }
 

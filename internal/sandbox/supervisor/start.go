@@ -22,7 +22,7 @@ func (e *startError) Error() string { return e.err.Error() }
 
 // start executes a step's command in a session of its own, so that no signal to its group
 // reaches this process. The child has descriptors 0, 1 and 2 and no other.
-func start(step wire.Step, imageEnv []string, in *input, oom *oomFile) (p *process, err error) {
+func (l launcher) start(step wire.Step, imageEnv []string, in *input, oom *oomFile) (p *process, err error) {
 	env := mergeEnv(imageEnv, step.Env)
 	path, err := lookPath(step.Argv[0], workspaceDir, env)
 	if err != nil {
@@ -48,7 +48,7 @@ func start(step wire.Step, imageEnv []string, in *input, oom *oomFile) (p *proce
 		return nil, errors.Join(err, stdout.Close(), stderr.Close())
 	}
 	pid := 0
-	withJobSlack(func() {
+	l.do(func() {
 		pid, err = syscall.ForkExec(path, step.Argv, &syscall.ProcAttr{ //nolint:gosec // to run what the job says is the purpose
 			Dir: workspaceDir, Env: env,
 			Files: []uintptr{stdin.Fd(), uintptr(stdoutEnd), uintptr(stderrEnd)},

@@ -13,6 +13,7 @@ import (
 
 // runner runs the steps of one job one after the other.
 type runner struct {
+	launch   launcher
 	group    *cgroup
 	oom      *oomFile
 	out      *wire.Writer
@@ -41,7 +42,7 @@ func (r *runner) run(step wire.Step, in *input) (wire.StepReport, error) {
 		return report, err
 	}
 	started := time.Now()
-	main, err := start(step, r.imageEnv, in, r.oom)
+	main, err := r.launch.start(step, r.imageEnv, in, r.oom)
 	var notStarted *startError
 	if errors.As(err, &notStarted) {
 		report.StartError = notStarted.Error()

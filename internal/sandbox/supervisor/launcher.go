@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"syscall"
@@ -28,15 +29,38 @@ func coarsenTimers() {
 	}
 }
 
-// withJobSlack calls f, which makes a process, in a thread that has the job's slack.
-func withJobSlack(f func()) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if slack() == ownSlack {
+// launcher makes the job's processes. It is a thread of its own, which has the scheduling that they inherit.
+type launcher chan func()
+
+// jobNice is the lowest there is. Among themselves a job's processes share the container's processors as ever, and
+// process 1 comes before all of them, so that a limit is enforced in time with as many at work as the job may have.
+const jobNice = 19
+
+// newLauncher starts the thread, which stays until the process ends. It has to be there before others are counted.
+func newLauncher() (launcher, error) {
+	l, ready := make(launcher), make(chan error)
+	go func() {
+		runtime.LockOSThread()
 		setSlack(jobSlack)
-		defer setSlack(ownSlack)
+		ready <- syscall.Setpriority(syscall.PRIO_PROCESS, 0, jobNice)
+		for f := range l {
+			f()
+		}
+	}()
+	if err := <-ready; err != nil {
+		return nil, fmt.Errorf("lower the priority of jobs: %w", err)
 	}
-	f()
+	return l, nil
+}
+
+// do calls f in the launcher's thread.
+func (l launcher) do(f func()) {
+	done := make(chan struct{})
+	l <- func() {
+		defer close(done)
+		f()
+	}
+	<-done
 }
 
 func slack() uintptr {
