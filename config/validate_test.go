@@ -23,8 +23,8 @@ func TestLimitsThatMeanForEverAreRefused(t *testing.T) {
 	}{
 		"NaN processors":           {func(c *Config) { c.Limits.Defaults.CPUs = math.NaN() }, "limits.defaults.cpus: NaN is not allowed: want 0.01 to 4 (limits.maxima)"},
 		"infinite processors":      {func(c *Config) { c.Limits.Maxima.CPUs = math.Inf(1) }, "limits.maxima.cpus: +Inf is not allowed: want 0.01 to 1024"},
-		"no memory":                {func(c *Config) { c.Limits.Defaults.Memory = 0 }, "limits.defaults.memory: 0 is not allowed: want 16MiB to 4GiB"},
-		"negative memory":          {func(c *Config) { c.Limits.Maxima.Memory = -1 }, "limits.maxima.memory: -1 is not allowed: want 16MiB to 1024GiB"},
+		"no memory":                {func(c *Config) { c.Limits.Defaults.Memory = 0 }, "limits.defaults.memory: 0 is not allowed: want 32MiB to 4GiB"},
+		"negative memory":          {func(c *Config) { c.Limits.Maxima.Memory = -1 }, "limits.maxima.memory: -1 is not allowed: want 32MiB to 1024GiB"},
 		"no wall time":             {func(c *Config) { c.Limits.Defaults.WallTime = 0 }, "limits.defaults.wall_time: 0s is not allowed: want 10ms to 15m0s"},
 		"a year":                   {func(c *Config) { c.Limits.Maxima.WallTime = 365 * 24 * time.Hour }, "limits.maxima.wall_time: 8760h0m0s is not allowed"},
 		"default above maximum":    {func(c *Config) { c.Limits.Defaults.PIDs = 2000 }, "limits.defaults.pids: 2000 is not allowed: want 1 to 1024 (limits.maxima)"},

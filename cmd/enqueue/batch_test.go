@@ -180,7 +180,7 @@ func TestBatchRefusesWhatCannotWork(t *testing.T) {
 		"a window":             {[]string{input, "--window", "0"}, "--window: 0: want at least 1"},
 		"a queue":              {[]string{input, "--queue", "slow"}, `--queue: "slow" is unknown`},
 		"a language":           {[]string{input, "-l", "cobol"}, `--language: "cobol" is unknown`},
-		"a limit":              {[]string{input, "--memory", "1TiB"}, "--memory: 1024GiB is not allowed: want 16MiB to 4GiB"},
+		"a limit":              {[]string{input, "--memory", "1TiB"}, "--memory: 1024GiB is not allowed: want 32MiB to 4GiB"},
 		"kept output":          {[]string{input, "--keep-output", "-1"}, "--keep-output: -1: want 0 to 1048576"},
 		"results to stdout":    {[]string{input, "--results", "-"}, "--results -: want a file"},
 		"no results for stdin": {[]string{"-"}, "--results: want a file for the results"},

@@ -58,7 +58,7 @@ func TestARefusalSpeaksOfFlags(t *testing.T) {
 	memory, wall, pids := 64*sandbox.GiB, sandbox.Seconds(time.Hour), 5000
 	_, err := sandbox.Overrides{Memory: &memory, WallTime: &wall, PIDs: &pids}.Resolve(sandbox.DefaultLimits(), sandbox.DefaultMaxima())
 	refused := refusal(err)
-	require.Equal(t, "--memory: 64GiB is not allowed: want 16MiB to 4GiB\n"+
+	require.Equal(t, "--memory: 64GiB is not allowed: want 32MiB to 4GiB\n"+
 		"--pids: 5000 is not allowed: want 1 to 1024\n"+
 		"--timeout: 1h0m0s is not allowed: want 10ms to 15m0s", refused.Error())
 	require.Equal(t, exitUsage, exitCode(refused))

@@ -113,7 +113,7 @@ func TestWhatIsRefusedIsNotSubmitted(t *testing.T) {
 		"an empty file":              {[]string{"run", empty}, "there is nothing to run"},
 		"a language that is unknown": {[]string{"run", py, "-l", "cobol"}, `--language: "cobol" is unknown: want one of`},
 		"no language":                {[]string{"run", text}, "add -l with one of"},
-		"more than the maximum":      {[]string{"run", py, "--memory", "64GiB", "--pids", "9999"}, "--memory: 64GiB is not allowed: want 16MiB to 4GiB\nenqueue: --pids: 9999 is not allowed"},
+		"more than the maximum":      {[]string{"run", py, "--memory", "64GiB", "--pids", "9999"}, "--memory: 64GiB is not allowed: want 32MiB to 4GiB\nenqueue: --pids: 9999 is not allowed"},
 		"a bad value":                {[]string{"run", py, "-t", "soon"}, `"soon" for "-t, --timeout"`},
 		"an unknown flag":            {[]string{"run", py, "--fast"}, "--fast"},
 		"a bad variable":             {[]string{"run", py, "--env", "A"}, `--env "A": want NAME=VALUE`},

@@ -9,7 +9,7 @@ import (
 
 // The lowest values with which a container starts at all and a measurement means something.
 const (
-	minMemory   = 16 * MiB
+	minMemory   = 32 * MiB // runc copies itself into the memory of what it starts
 	minCPUs     = 0.01
 	minTime     = Seconds(10 * time.Millisecond)
 	minFileSize = 4 * KiB

@@ -72,7 +72,7 @@ func TestNoNumberMeansForEver(t *testing.T) {
 	}{
 		"memory 0":           {sandbox.Overrides{Memory: ptr(int64(0))}, "memory_bytes"},
 		"memory -1":          {sandbox.Overrides{Memory: ptr(int64(-1))}, "memory_bytes"},
-		"memory tiny":        {sandbox.Overrides{Memory: ptr(int64(16<<20 - 1))}, "memory_bytes"},
+		"memory tiny":        {sandbox.Overrides{Memory: ptr(int64(32<<20 - 1))}, "memory_bytes"},
 		"memory huge":        {sandbox.Overrides{Memory: ptr(int64(4<<30 + 1))}, "memory_bytes"},
 		"cpus 0":             {sandbox.Overrides{CPUs: ptr(0.0)}, "cpus"},
 		"cpus -1":            {sandbox.Overrides{CPUs: ptr(-1.0)}, "cpus"},
@@ -108,6 +108,6 @@ func TestNoNumberMeansForEver(t *testing.T) {
 func TestEveryRefusedLimitIsNamed(t *testing.T) {
 	t.Parallel()
 	_, err := sandbox.Overrides{Memory: ptr(int64(-1)), PIDs: ptr(0)}.Resolve(sandbox.DefaultLimits(), sandbox.DefaultMaxima())
-	require.ErrorContains(t, err, "limits.memory_bytes: -1 is not allowed: want 16777216 to 4294967296")
+	require.ErrorContains(t, err, "limits.memory_bytes: -1 is not allowed: want 33554432 to 4294967296")
 	require.ErrorContains(t, err, "limits.pids: 0 is not allowed: want 1 to 1024")
 }

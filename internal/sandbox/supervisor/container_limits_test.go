@@ -239,9 +239,9 @@ func TestLowestLimitsStillRunAProgram(t *testing.T) {
 	j := command("sh", "-c", "read line; echo $line > file; read line < file; echo $line; echo err >&2")
 	j.stdin = []byte("in\n")
 	j.Outputs = []string{"file"}
-	j.Expect.MemoryBytes, j.Expect.OpenFiles, j.Expect.PIDs = 16*sandbox.MiB, 16, 1
+	j.Expect.MemoryBytes, j.Expect.OpenFiles, j.Expect.PIDs = 32*sandbox.MiB, 16, 1
 	j.step().Output = 1
-	r := run(t, j, "--memory", "16m", "--memory-swap", "16m", "--ulimit", "nofile=16:16", "--pids-limit", strconv.Itoa(1+wire.HeadroomPIDs))
+	r := run(t, j, "--memory", "32m", "--memory-swap", "32m", "--ulimit", "nofile=16:16", "--pids-limit", strconv.Itoa(1+wire.HeadroomPIDs))
 	require.Empty(t, r.fault)
 	require.Zero(t, r.last().ExitCode)
 	require.Zero(t, r.last().OOMKills)
