@@ -11,7 +11,7 @@ import (
 // a slip of the keyboard is likelier than a wish.
 var (
 	lowest = LimitSet{
-		Memory: Size(16 * sandbox.MiB), CPUs: 0.01, PIDs: 1,
+		Memory: Size(32 * sandbox.MiB), CPUs: 0.01, PIDs: 1,
 		WallTime: 10 * time.Millisecond, CPUTime: 10 * time.Millisecond, CompileTime: 10 * time.Millisecond,
 		Output: 1, OutputKill: 0, Tmp: Size(4 * sandbox.KiB), Workspace: Size(4 * sandbox.KiB), OpenFiles: 16,
 		FilesIn: 1, InputBytes: 1, FilesOut: 1, FileBytes: 1,
