@@ -17,10 +17,11 @@ type Config struct {
 	Sandbox Sandbox `mapstructure:"sandbox"`
 	Limits  Limits  `mapstructure:"limits"`
 	// LanguagesFile overrides rows of the built-in language table; empty is none.
-	LanguagesFile string `mapstructure:"languages_file"`
-	Jobs          Jobs   `mapstructure:"jobs"`
-	Reaper        Reaper `mapstructure:"reaper"`
-	Log           Log    `mapstructure:"log"`
+	LanguagesFile string   `mapstructure:"languages_file"`
+	Jobs          Jobs     `mapstructure:"jobs"`
+	Sessions      Sessions `mapstructure:"sessions"`
+	Reaper        Reaper   `mapstructure:"reaper"`
+	Log           Log      `mapstructure:"log"`
 
 	// File is the file that was read, empty if there was none.
 	File string `mapstructure:"-"`
@@ -109,6 +110,21 @@ type Jobs struct {
 	BodyLimit Size `mapstructure:"body_limit"`
 }
 
+// Sessions says how much a session keeps, and for how long.
+type Sessions struct {
+	// Quota is the size of all files of a session together, before they are compressed.
+	Quota Size `mapstructure:"quota"`
+	// MaxFiles is how many files a session may hold.
+	MaxFiles int `mapstructure:"max_files"`
+	// Expiry is how long the files of a session are kept after it was last used.
+	Expiry time.Duration `mapstructure:"expiry"`
+	// Live is how many live interpreters one worker holds at once; 0 is none.
+	Live int `mapstructure:"live"`
+	// IdleTimeout ends a live interpreter that nobody called for so long, and AbsoluteTimeout any that is so old.
+	IdleTimeout     time.Duration `mapstructure:"idle_timeout"`
+	AbsoluteTimeout time.Duration `mapstructure:"absolute_timeout"`
+}
+
 // Reaper says how what dead workers leave is removed.
 type Reaper struct {
 	// Period is the time between two sweeps of a Docker daemon.
@@ -138,7 +154,11 @@ func Default() Config {
 			Defaults: newLimitSet(sandbox.DefaultLimits()),
 			Maxima:   newLimitSet(sandbox.DefaultMaxima()),
 		},
-		Jobs:   Jobs{Retention: 24 * time.Hour, BodyLimit: Size(96 * sandbox.MiB)},
+		Jobs: Jobs{Retention: 24 * time.Hour, BodyLimit: Size(96 * sandbox.MiB)},
+		Sessions: Sessions{
+			Quota: Size(64 * sandbox.MiB), MaxFiles: 1000, Expiry: 24 * time.Hour,
+			Live: 4, IdleTimeout: 15 * time.Minute, AbsoluteTimeout: 8 * time.Hour,
+		},
 		Reaper: Reaper{Period: time.Minute, Grace: time.Minute},
 		Log:    Log{Level: "info", Format: "auto"},
 	}

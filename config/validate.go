@@ -53,6 +53,7 @@ func (c Config) Validate() error {
 	c.Limits.validate(p)
 	within(p, "jobs.retention", c.Jobs.Retention, time.Minute, 90*24*time.Hour)
 	within(p, "jobs.body_limit", c.Jobs.BodyLimit, Size(sandbox.KiB), Size(256*sandbox.MiB))
+	c.Sessions.validate(p)
 	within(p, "reaper.period", c.Reaper.Period, 5*time.Second, 24*time.Hour)
 	within(p, "reaper.grace", c.Reaper.Grace, time.Second, 24*time.Hour)
 	p.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
@@ -69,4 +70,19 @@ func (w Worker) validate(p *problems) {
 	within(p, "worker.weights.interactive", w.Weights.Interactive, 1, 1000)
 	within(p, "worker.weights.default", w.Weights.Default, 1, 1000)
 	within(p, "worker.weights.batch", w.Weights.Batch, 1, 1000)
+}
+
+func (s Sessions) validate(p *problems) {
+	// A Redis value holds 512 MiB, and a worker has the files of each of its jobs in memory.
+	within(p, "sessions.quota", s.Quota, Size(4*sandbox.KiB), Size(256*sandbox.MiB))
+	within(p, "sessions.max_files", s.MaxFiles, 1, 100_000)
+	within(p, "sessions.expiry", s.Expiry, time.Minute, 90*24*time.Hour)
+	within(p, "sessions.live", s.Live, 0, 1000)
+	before := len(p.errs)
+	within(p, "sessions.absolute_timeout", s.AbsoluteTimeout, time.Second, 30*24*time.Hour)
+	upTo := s.AbsoluteTimeout
+	if len(p.errs) > before {
+		upTo = 30 * 24 * time.Hour // a bad one says nothing about the other
+	}
+	within(p, "sessions.idle_timeout", s.IdleTimeout, time.Second, upTo)
 }

@@ -31,6 +31,14 @@ func TestLimitsThatMeanForEverAreRefused(t *testing.T) {
 		"no maximum of processes":  {func(c *Config) { c.Limits.Maxima.PIDs = 0 }, "limits.maxima.pids: 0 is not allowed"},
 		"negative output kill":     {func(c *Config) { c.Limits.Defaults.OutputKill = -5 }, "limits.defaults.output_kill: -5 is not allowed: want 0 to"},
 		"retention below a minute": {func(c *Config) { c.Jobs.Retention = time.Second }, "jobs.retention: 1s is not allowed: want 1m0s to 2160h0m0s"},
+		"a session of nothing":     {func(c *Config) { c.Sessions.Quota = 0 }, "sessions.quota: 0 is not allowed: want 4KiB to 256MiB"},
+		"a session of all memory":  {func(c *Config) { c.Sessions.Quota = Size(sandbox.GiB) }, "sessions.quota: 1GiB is not allowed: want 4KiB to 256MiB"},
+		"a session without files":  {func(c *Config) { c.Sessions.MaxFiles = 0 }, "sessions.max_files: 0 is not allowed: want 1 to 100000"},
+		"a session that is gone":   {func(c *Config) { c.Sessions.Expiry = time.Second }, "sessions.expiry: 1s is not allowed: want 1m0s to 2160h0m0s"},
+		"fewer than no sessions":   {func(c *Config) { c.Sessions.Live = -1 }, "sessions.live: -1 is not allowed: want 0 to 1000"},
+		"idle without end":         {func(c *Config) { c.Sessions.IdleTimeout = 0 }, "sessions.idle_timeout: 0s is not allowed: want 1s to 8h0m0s"},
+		"idle beyond the end":      {func(c *Config) { c.Sessions.IdleTimeout = 9 * time.Hour }, "sessions.idle_timeout: 9h0m0s is not allowed: want 1s to 8h0m0s"},
+		"live for ever":            {func(c *Config) { c.Sessions.AbsoluteTimeout = 0 }, "sessions.absolute_timeout: 0s is not allowed: want 1s to 720h0m0s"},
 		"runtime with a space":     {func(c *Config) { c.Sandbox.Runtime = "a b" }, `sandbox.runtime: "a b" is not allowed`},
 		"a huge cache":             {func(c *Config) { c.Worker.BlobCache = Size(65 * sandbox.GiB) }, "worker.blob_cache: 65GiB is not allowed: want 0 to 64GiB"},
 		"cert without key":         {func(c *Config) { c.Redis.TLS.Cert = "a.pem" }, "redis.tls.cert and redis.tls.key"},
@@ -43,6 +51,19 @@ func TestLimitsThatMeanForEverAreRefused(t *testing.T) {
 			require.ErrorContains(t, c.Validate(), test.want)
 		})
 	}
+}
+
+func TestNoLiveInterpretersIsAChoice(t *testing.T) {
+	t.Parallel()
+	c := Default()
+	require.Equal(t, Sessions{
+		Quota: 67108864, MaxFiles: 1000, Expiry: 86400 * time.Second,
+		Live: 4, IdleTimeout: 900 * time.Second, AbsoluteTimeout: 28800 * time.Second,
+	}, c.Sessions)
+	c.Sessions.Live, c.Sessions.IdleTimeout = 0, c.Sessions.AbsoluteTimeout
+	require.NoError(t, c.Validate())
+	c.Sessions.AbsoluteTimeout = -1
+	require.EqualError(t, c.Validate(), "sessions.absolute_timeout: -1ns is not allowed: want 1s to 720h0m0s", "one problem, one line")
 }
 
 func TestAddressesOfRedis(t *testing.T) {
