@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandloop/sandloop/config"
+	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
@@ -51,7 +52,7 @@ func (a *app) printJSON(value any) error {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
 	if _, err = a.stdout.Write(append(line, '\n')); err != nil {
-		return &outputError{err}
+		return &cli.OutputError{Err: err}
 	}
 	return nil
 }

@@ -1,25 +1,21 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"io"
-	"strings"
-	"syscall"
 
+	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
 // The exit codes that are not a program's own.
 const (
-	exitNotOK       = 1   // compile error; wait: a program was not ok
-	exitUsage       = 2   // bad command line, or a job that is refused
-	exitTimeout     = 124 // wall-clock or CPU-time limit, as timeout(1) has it
-	exitFailure     = 125 // our own failure, as docker run has it
-	exitInterrupted = 130 // Ctrl-C, or canceled by someone else
-	exitOutOfMemory = 137 // as a shell reports the kernel's SIGKILL
-	exitBrokenPipe  = 141 // 128 + SIGPIPE: the reader of our output went away
+	exitNotOK       = 1             // compile error; wait: a program was not ok
+	exitUsage       = cli.ExitUsage // bad command line, or a job that is refused
+	exitTimeout     = 124           // wall-clock or CPU-time limit, as timeout(1) has it
+	exitFailure     = cli.ExitFailure
+	exitInterrupted = cli.ExitInterrupted // Ctrl-C, or canceled by someone else
+	exitOutOfMemory = 137                 // as a shell reports the kernel's SIGKILL
+	exitBrokenPipe  = cli.ExitBrokenPipe
 	exitOutputLimit = 153 // 128 + SIGXFSZ, as under ulimit -f
 )
 
@@ -37,68 +33,24 @@ const exitCodesHelp = `Exit codes of run and result:
 wait: 0 when every program is ok, 1 when one is not, 125 when a result cannot be had.
 With --json the field "result.outcome" tells them apart without doubt.`
 
-// exitError carries an exit code; err is nil when all that matters has been said.
-type exitError struct {
-	code int
-	err  error
-}
+// exitWith returns an error with which enqueue ends with a code; err is nil when all that matters has been said.
+func exitWith(code int, err error) error { return cli.ExitWith(code, err) }
 
-// Error returns the message, empty when there is nothing to say.
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return ""
-	}
-	return e.err.Error()
-}
+func usageError(err error) error { return cli.UsageError(err) }
 
-// Unwrap returns the cause.
-func (e *exitError) Unwrap() error { return e.err }
-
-// outputError means that our own output could not be written.
-type outputError struct{ err error }
-
-// Error says what happened.
-func (e *outputError) Error() string { return "write output: " + e.err.Error() }
-
-// Unwrap returns the cause, EPIPE when the reader went away.
-func (e *outputError) Unwrap() error { return e.err }
-
-func usageError(err error) error { return &exitError{exitUsage, err} }
-
-func usagef(format string, args ...any) error { return usageError(fmt.Errorf(format, args...)) }
+func usagef(format string, args ...any) error { return cli.Usagef(format, args...) }
 
 // exitCode is what the process ends with after run returned err.
-func exitCode(err error) int {
-	var exit *exitError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &exit):
-		return exit.code
-	case errors.Is(err, context.Canceled):
-		return exitInterrupted
-	case errors.Is(err, syscall.EPIPE):
-		return exitBrokenPipe
-	}
-	return exitFailure
-}
+func exitCode(err error) int { return cli.ExitCode(err) }
 
 // report writes what an error says, each line marked as ours.
-func report(stderr io.Writer, err error) {
-	if err == nil || exitCode(err) == exitBrokenPipe {
-		return
-	}
-	for _, line := range strings.Split(err.Error(), "\n") {
-		if line != "" {
-			say(stderr, "%s", line)
-		}
-	}
-}
+func report(stderr io.Writer, err error) { cli.Report(stderr, "enqueue", err) }
 
 // say writes one line of ours. Text from a sandbox may be in it.
-func say(stderr io.Writer, format string, args ...any) {
-	_, _ = fmt.Fprintf(stderr, "enqueue: %s\n", printable(fmt.Sprintf(format, args...)))
-}
+func say(stderr io.Writer, format string, args ...any) { cli.Say(stderr, "enqueue", format, args...) }
+
+// printable makes text from elsewhere safe to show on one line.
+func printable(text string) string { return cli.Printable(text) }
 
 // resultCode turns a result into the exit code of run and result.
 func resultCode(result sandbox.Result) int {

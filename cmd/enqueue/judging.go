@@ -130,7 +130,7 @@ func (f *judgingFlags) interrupted(a *app, counts batch.Counts, number int, path
 	}
 	say(a.stderr, "the same command goes on from here")
 	if errors.Is(err, context.Canceled) {
-		return &exitError{exitInterrupted, nil}
+		return exitWith(exitInterrupted, nil)
 	}
 	return err
 }
@@ -147,9 +147,9 @@ func (f *judgingFlags) conclude(a *app, kept *batch.Results, counts batch.Counts
 	}
 	switch {
 	case counts.Failed() > 0:
-		return &exitError{exitFailure, fmt.Errorf("%d items could not be judged (IE): the same command tries them again", counts.Failed())}
+		return exitWith(exitFailure, fmt.Errorf("%d items could not be judged (IE): the same command tries them again", counts.Failed()))
 	case counts.Unwanted > 0:
-		return &exitError{exitNotOK, nil}
+		return exitWith(exitNotOK, nil)
 	}
 	return nil
 }

@@ -11,24 +11,15 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
-	"time"
 
 	"github.com/sandloop/sandloop/internal/cli"
 )
 
 func main() {
-	// A reader that went away (enqueue run … | head) is then a write error, which cancels the job.
-	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() { // so a second Ctrl-C ends the process at once
-		time.Sleep(cli.SignalEcho)
-		stop()
-	})
+	ctx := cli.UntilSignal()
 	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	report(os.Stderr, err)
-	os.Exit(exitCode(err)) //nolint:gocritic // nothing is deferred
+	os.Exit(exitCode(err))
 }
 
 // run executes one command line. exitCode tells the exit code of its error.

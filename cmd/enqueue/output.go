@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 
+	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
@@ -113,8 +114,8 @@ func (o *output) finishStream(stream *shown, final sandbox.Stream) error {
 	if _, err := stream.w.Write(tail); err != nil {
 		return err
 	}
-	if held, ok := stream.w.(*disarmer); ok {
-		return held.flush()
+	if held, ok := stream.w.(*cli.Disarmer); ok {
+		return held.Flush()
 	}
 	return nil
 }

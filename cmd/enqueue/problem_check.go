@@ -158,7 +158,7 @@ func (c *problemCheck) infer(ctx context.Context) error {
 		if slices.ContainsFunc(bounding, (*checked).ours) {
 			code = exitFailure
 		}
-		return &exitError{code, fmt.Errorf("%s: %w", c.name, err)}
+		return exitWith(code, fmt.Errorf("%s: %w", c.name, err))
 	}
 	c.inferred = true
 	return nil

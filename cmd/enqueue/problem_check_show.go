@@ -76,9 +76,9 @@ func (c *problemCheck) verdict() error {
 	}
 	switch {
 	case failures > 0:
-		return &exitError{exitFailure, fmt.Errorf("%d of %d submissions could not be judged", failures, len(c.checked))}
+		return exitWith(exitFailure, fmt.Errorf("%d of %d submissions could not be judged", failures, len(c.checked)))
 	case broken > 0:
-		return &exitError{exitNotOK, fmt.Errorf("%d of %d submissions do not get what is promised", broken, len(c.checked))}
+		return exitWith(exitNotOK, fmt.Errorf("%d of %d submissions do not get what is promised", broken, len(c.checked)))
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package main
 
-import "github.com/sandloop/sandloop/internal/jobs"
+import (
+	"github.com/sandloop/sandloop/internal/cli"
+	"github.com/sandloop/sandloop/internal/jobs"
+)
 
 // recordView says how a finished job is shown.
 type recordView struct {
@@ -20,7 +23,7 @@ func (v recordView) show(a *app, record jobs.Record, shown *output) error {
 		}
 	} else {
 		if err := shown.finish(result); err != nil {
-			return &outputError{err}
+			return &cli.OutputError{Err: err}
 		}
 		printNotes(a.stderr, result)
 		if result.OK {
@@ -41,5 +44,5 @@ func (v recordView) show(a *app, record jobs.Record, shown *output) error {
 	if code == 0 {
 		return nil
 	}
-	return &exitError{code, nil}
+	return exitWith(code, nil)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/sandloop/sandloop/internal/cli"
 	results "github.com/sandloop/sandloop/internal/grade/report"
 )
 
@@ -26,7 +27,7 @@ func (a *app) printChanges(items iter.Seq2[results.Item, error], unseen int) err
 		changed++
 		line := fmt.Sprintf("%s: %s -> %s%s", item.ID, before, after, why(item.Message))
 		if _, err := fmt.Fprintln(a.stdout, printable(line)); err != nil {
-			return &outputError{err}
+			return &cli.OutputError{Err: err}
 		}
 	}
 	say(a.stderr, "%d of %d old results changed; tests judged anew: %d", changed, old, anew)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/grade"
 	results "github.com/sandloop/sandloop/internal/grade/report"
 )
@@ -92,7 +93,7 @@ func (a *app) printSummary(items iter.Seq2[results.Item, error], asJSON bool) er
 // asOutput marks an error of writing to our own output.
 func asOutput(err error) error {
 	if err != nil {
-		return &outputError{err}
+		return &cli.OutputError{Err: err}
 	}
 	return nil
 }

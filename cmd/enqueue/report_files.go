@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -123,6 +124,13 @@ func writeWhole(path string, content func(io.Writer) error) (err error) {
 	}
 	if err != nil {
 		err = errors.Join(err, ignoreNotExist(os.Remove(part)))
+	}
+	return err
+}
+
+func ignoreNotExist(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
@@ -96,7 +97,7 @@ func (f *runFlags) await(ctx context.Context, cancel context.CancelCauseFunc, a 
 		// What is lost on the way is printed from the record at the end.
 		_ = client.Follow(beside, id, func(piece sandbox.Output) {
 			if err := shown.live(piece); err != nil {
-				cancel(&outputError{err})
+				cancel(&cli.OutputError{Err: err})
 			}
 		})
 	})
@@ -134,18 +135,18 @@ func (f *runFlags) giveUp(ctx context.Context, a *app, client *jobs.Client, id s
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelGrace)
 	defer cancel()
-	var unread *outputError
+	var unread *cli.OutputError
 	if errors.As(cause, &unread) {
 		_, err := client.Cancel(ending, id)
 		return jobs.Record{}, errors.Join(unread, err)
 	}
 	say(a.stderr, "canceling job %s (Ctrl-C again leaves at once)", id)
 	if _, err := client.Cancel(ending, id); err != nil {
-		return jobs.Record{}, &exitError{exitInterrupted, err}
+		return jobs.Record{}, exitWith(exitInterrupted, err)
 	}
 	record, err := client.Await(ending, id)
 	if err != nil {
-		return jobs.Record{}, &exitError{exitInterrupted, awaitError(id, err)}
+		return jobs.Record{}, exitWith(exitInterrupted, awaitError(id, err))
 	}
 	return record, nil
 }

@@ -77,7 +77,7 @@ func (a *app) waitAll(ctx context.Context, client *jobs.Client, ids []string, as
 	if code == 0 {
 		return nil
 	}
-	return &exitError{code, nil}
+	return exitWith(code, nil)
 }
 
 func (a *app) printEnd(record jobs.Record, asJSON bool) error {
