@@ -1,0 +1,91 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Path is where HTTP serves the protocol.
+const Path = "/mcp"
+
+// Bounds on what a client may cost before its request is known to be good. Answers have no bound: they are streams that last
+// as long as calls do.
+const (
+	headerTime  = 10 * time.Second
+	bodyTime    = time.Minute
+	headerLimit = 64 << 10
+	bodyLimit   = 16 << 20
+	keepAlive   = 2 * time.Minute
+	// grace is how long clients have at shutdown to fetch the results of their canceled calls.
+	grace = 5 * time.Second
+)
+
+// HTTP serves clients over streamable HTTP at Path until ctx ends. Then it cancels what still runs, lets clients
+// fetch the results and returns when the tools are closed. token, if not nil, is what every request must bear; without
+// one it refuses to serve on anything but a loopback address. It closes the listener.
+func (s *Server) HTTP(ctx context.Context, listener net.Listener, token *Token) error {
+	local := isLoopback(listener.Addr())
+	if !local && token == nil {
+		_ = listener.Close()
+		return fmt.Errorf("serve %s: an address that others can reach needs a token", listener.Addr())
+	}
+	server := &http.Server{
+		Handler: s.handler(local, token), ReadHeaderTimeout: headerTime, IdleTimeout: keepAlive, MaxHeaderBytes: headerLimit,
+		// A request must outlive ctx to bring the result of its canceled call.
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+	server.RegisterOnShutdown(s.closeSessions)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	var err error
+	select {
+	case err = <-served: // the listener broke
+	case <-ctx.Done():
+	}
+	s.shutdown(ctx, server)
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
+	}
+	return nil
+}
+
+func (s *Server) shutdown(ctx context.Context, server *http.Server) {
+	close(s.closing)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if server.Shutdown(ctx) != nil {
+		_ = server.Close()
+	}
+	s.closeSessions() // also those that began meanwhile
+	s.open.Wait()
+}
+
+// handler checks requests before the SDK sees them.
+func (s *Server) handler(local bool, token *Token) http.Handler {
+	streams := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk }, &sdk.StreamableHTTPOptions{
+		SessionTimeout: s.options.IdleTime,
+		// Both are checked by guard, for every address.
+		DisableLocalhostProtection: true, MaxRequestBodyBytes: bodyLimit,
+	})
+	mux := http.NewServeMux()
+	mux.HandleFunc(Path, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodDelete {
+			s.abandon(r.Header.Get("Mcp-Session-Id")) // or the SDK waits for its calls
+		}
+		defer s.posts.add(r)()
+		streams.ServeHTTP(w, r)
+	})
+	return &guard{local: local, token: token, next: mux, logger: s.options.Logger}
+}
+
+// isLoopback tells whether only this machine can reach an address.
+func isLoopback(address net.Addr) bool {
+	tcp, ok := address.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
