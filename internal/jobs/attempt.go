@@ -76,6 +76,9 @@ func (w *Worker) execute(ctx context.Context, a *attempt) (e ending, err error) 
 	if a.job.Grade != nil {
 		return w.judge(ctx, program, *a.job.Grade)
 	}
+	if a.job.Session != nil {
+		return w.runInSession(ctx, a, program)
+	}
 	err = w.safely(ctx, "runner", a.ref.ID, func() (err error) {
 		e.Result, err = w.options.Runner.Run(ctx, program)
 		return err

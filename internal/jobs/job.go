@@ -43,6 +43,8 @@ type Job struct {
 	Program sandbox.Program `json:"program"`
 	// Grade, if not nil, has the program judged as a submission: compiled once, run on tests, checked.
 	Grade *grade.Task `json:"grade,omitempty"`
+	// Session, if not nil, has the program run in a session, whose files persist.
+	Session *Session `json:"session,omitempty"`
 	// Follow keeps the output of the running program for Client.Follow.
 	Follow bool `json:"follow,omitempty"`
 	// SubmittedAt is set by Submit when zero.
@@ -136,6 +138,9 @@ func (j Job) Validate() error {
 		if err := j.Grade.Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("grade: %w", err))
 		}
+	}
+	if j.Session != nil {
+		errs = append(errs, j.checkSession())
 	}
 	return errors.Join(errs...)
 }

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/sandloop/sandloop/internal/grade"
@@ -15,12 +14,6 @@ type Judge interface {
 	// the submission or the tests is a report. An error means that our own machinery failed and that the job may run
 	// again, unless it is [ErrNoBlob]. When ctx ends, Judge does as Runner.Run does.
 	Judge(ctx context.Context, program sandbox.Program, task grade.Task) (sandbox.Result, *grade.Report, error)
-}
-
-// ending is what became of a job, as it is stored. Jobs that are not judged have no Grade.
-type ending struct {
-	sandbox.Result
-	Grade *grade.Report `json:"grade,omitempty"`
 }
 
 // judge has a submission judged. What this worker cannot judge is a result at once, since the
@@ -52,21 +45,6 @@ func unjudged(result sandbox.Result) *grade.Report {
 // maxReport is the size in bytes of JSON up to which a report keeps what the tests wrote.
 const maxReport = 32 << 20
 
-// storable encodes an ending. What cannot be stored as it is loses what it can do without, or
-// becomes a result that says so: trying again would never end.
-func (e ending) storable() (ending, []byte) {
-	plain, err := json.Marshal(e)
-	if err == nil && e.Grade != nil && len(plain) > maxReport {
-		e.Grade = withoutOutputs(*e.Grade)
-		plain, err = json.Marshal(e)
-	}
-	if err != nil { // such as an infinite score
-		e = ending{Result: ourResult(sandbox.OutcomeRejected, fmt.Sprintf("the result cannot be written in JSON: %v", err))}
-		plain, _ = json.Marshal(e) // a struct of plain fields always encodes
-	}
-	return e, pack(plain)
-}
-
 // withoutOutputs is the report without what submission and checkers wrote on single tests.
 func withoutOutputs(report grade.Report) *grade.Report {
 	tests := make([]grade.TestReport, len(report.Tests))
@@ -79,15 +57,4 @@ func withoutOutputs(report grade.Report) *grade.Report {
 		report.Message = fmt.Sprintf("outputs and messages of the tests are not kept, since all of them are more than %d bytes", maxReport)
 	}
 	return &report
-}
-
-func decodeEnding(id, packed string) (e ending, err error) {
-	plain, err := unpack([]byte(packed))
-	if err != nil {
-		return ending{}, fmt.Errorf("%w of job %s: %w", errUnreadable, id, err)
-	}
-	if err := json.Unmarshal(plain, &e); err != nil {
-		return ending{}, fmt.Errorf("%w of job %s: %w", errUnreadable, id, err)
-	}
-	return e, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandloop/sandloop/internal/grade"
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/workspace"
 )
 
 // State is where a job is on its way.
@@ -63,6 +64,8 @@ type Record struct {
 	// Grade is the report on a job that was to be judged, with the verdict IE when our machinery failed
 	// or the job was rejected. It is nil when that was canceled.
 	Grade *grade.Report `json:"grade,omitempty"`
+	// Session is what a job of a session did to it. It is nil when no program ran.
+	Session *workspace.Report `json:"session,omitempty"`
 	// Attempts are all tries in order; a job that was canceled while it waited has none.
 	Attempts []Attempt `json:"attempts,omitempty"`
 }

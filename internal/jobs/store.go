@@ -153,7 +153,7 @@ func (s *store) record(ctx context.Context, id string) (Record, Status, error) {
 	if err != nil {
 		return Record{}, status, err
 	}
-	record.Result, record.Grade = end.Result, end.Grade
+	record.Result, record.Grade, record.Session = end.Result, end.Grade, end.Session
 	if fields[fieldGraded] != "" && record.Grade == nil {
 		record.Grade = unjudged(record.Result)
 	}

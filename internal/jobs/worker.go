@@ -46,6 +46,8 @@ type WorkerOptions struct {
 	Runner Runner
 	// Judge judges the jobs that have a Grade. Without one they are rejected.
 	Judge Judge
+	// Sessions runs the jobs that have a Session. Without it they are rejected.
+	Sessions Sessions
 	// Concurrency is the number of slots that all queues share, 1 when 0.
 	Concurrency int
 	// InteractiveSlots come on top, for interactive jobs alone.
