@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
@@ -57,44 +56,13 @@ func (a *app) readSource(ctx context.Context, name string, limit int64) (source,
 	return source{name: name, data: data}, nil
 }
 
-// read reads a file or, for -, standard input, and refuses more than limit bytes. Of a
-// terminal or a FIFO that may take for ever, so it gives up when ctx ends.
+// read reads a file or, for -, standard input, and refuses more than limit bytes.
 func (a *app) read(ctx context.Context, name string, limit int64) ([]byte, error) {
-	type content struct {
-		data []byte
-		err  error
-	}
-	done := make(chan content, 1)
-	go func() {
-		data, err := a.readAll(name, limit)
-		done <- content{data, err}
-	}()
-	select {
-	case c := <-done:
-		return c.data, c.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("read %s: %w", name, ctx.Err())
-	}
-}
-
-func (a *app) readAll(name string, limit int64) (data []byte, err error) {
-	from := a.stdin
-	if name != "-" {
-		file, err := os.Open(name) //nolint:gosec // the user's own file
-		if err != nil {
-			return nil, usageError(err)
-		}
-		defer func() { _ = file.Close() }()
-		from = file
-	}
-	data, err = io.ReadAll(io.LimitReader(from, limit+1))
-	if err != nil {
-		return nil, usagef("read %s: %w", name, err)
-	}
-	if int64(len(data)) > limit {
+	data, err := cli.Read(ctx, name, a.stdin, limit)
+	if errors.Is(err, cli.ErrTooLarge) {
 		return nil, usagef("%s: is larger than the %s that a job may send", name, countedSize(limit))
 	}
-	return data, nil
+	return data, err
 }
 
 // program makes the program of a main file and the flags.
