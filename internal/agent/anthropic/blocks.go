@@ -1,0 +1,114 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/sandloop/sandloop/internal/agent"
+	"github.com/sandloop/sandloop/internal/agent/provider"
+)
+
+// userBlocks are a message of the user or the results of tools, which must stand before any text.
+func userBlocks(message agent.Message) []sdk.ContentBlockParamUnion {
+	var results, rest []sdk.ContentBlockParamUnion
+	for _, result := range message.Results {
+		block, beside := resultBlock(result)
+		results = append(results, block)
+		rest = append(rest, beside...)
+	}
+	if !provider.Blank(message.Text) {
+		rest = append(rest, sdk.NewTextBlock(message.Text))
+	}
+	return append(results, rest...)
+}
+
+// resultBlock is a result of a tool, and what must stand beside it: an error may only have text within.
+func resultBlock(result agent.ToolResult) (block sdk.ContentBlockParamUnion, beside []sdk.ContentBlockParamUnion) {
+	shown, hidden := provider.Images(result.Images)
+	text := strings.TrimSpace(result.Text + "\n" + hidden)
+	if text == "" && (result.IsError || len(shown) == 0) {
+		text = "(empty)"
+	}
+	content := &sdk.ToolResultBlockParam{ToolUseID: provider.Name(result.CallID)}
+	if result.IsError {
+		content.IsError = sdk.Bool(true)
+	}
+	if text != "" {
+		content.Content = append(content.Content, sdk.ToolResultBlockParamContentUnion{OfText: &sdk.TextBlockParam{Text: text}})
+	}
+	for _, image := range shown {
+		picture := sdk.NewImageBlockBase64(image.MIME, base64.StdEncoding.EncodeToString(image.Data))
+		if result.IsError {
+			beside = append(beside, picture)
+			continue
+		}
+		content.Content = append(content.Content, sdk.ToolResultBlockParamContentUnion{OfImage: picture.OfImage})
+	}
+	return sdk.ContentBlockParamUnion{OfToolResult: content}, beside
+}
+
+// assistantBlocks are a turn of the model as it said it, with the thoughts that the provider signed if it was this model.
+func (m *Model) assistantBlocks(message agent.Message) []sdk.ContentBlockParamUnion {
+	order := m.recall(message.Opaque)
+	calls := map[string]agent.ToolCall{}
+	for _, call := range message.Calls {
+		calls[call.ID] = call
+	}
+	if order == nil {
+		order = plainOrder(message)
+	}
+	var blocks []sdk.ContentBlockParamUnion
+	spoken := false
+	for _, part := range order {
+		block, speaks := part.block(calls)
+		if block != nil {
+			blocks = append(blocks, *block)
+			spoken = spoken || speaks
+		}
+	}
+	if !spoken {
+		return nil // thoughts alone are refused
+	}
+	return blocks
+}
+
+// plainOrder is that of a turn without thoughts: first the text, then the calls.
+func plainOrder(message agent.Message) []part {
+	order := []part{{Type: typeText, Text: message.Text}}
+	for _, call := range message.Calls {
+		order = append(order, part{Type: typeCall, ID: call.ID})
+	}
+	return order
+}
+
+// block is a part as the provider wants it back, nil for one that says nothing or whose call is not in the transcript.
+func (p part) block(calls map[string]agent.ToolCall) (block *sdk.ContentBlockParamUnion, speaks bool) {
+	var made sdk.ContentBlockParamUnion
+	switch p.Type {
+	case typeThinking:
+		if p.Signature == "" {
+			return nil, false // it was cut, and unsigned thoughts are refused
+		}
+		made = sdk.NewThinkingBlock(p.Signature, p.Thinking)
+	case typeRedacted:
+		made = sdk.NewRedactedThinkingBlock(p.Data)
+	case typeText:
+		// White space at the end of the last turn is refused.
+		text := strings.TrimRight(p.Text, " \t\r\n")
+		if text == "" {
+			return nil, false
+		}
+		made, speaks = sdk.NewTextBlock(text), true
+	case typeCall:
+		call, ok := calls[p.ID]
+		if !ok {
+			return nil, false
+		}
+		made, speaks = sdk.NewToolUseBlock(provider.Name(call.ID), provider.Arguments(call), provider.Name(call.Name)), true
+	default:
+		return nil, false
+	}
+	return &made, speaks
+}
