@@ -69,7 +69,7 @@ func DefaultMaxima() Limits {
 		Memory: 4 * GiB, CPUs: 4, PIDs: 1024,
 		WallTime: 15 * time.Minute, CPUTime: time.Hour, CompileTime: 5 * time.Minute,
 		Output: 8 * MiB, OutputKill: 1 << 40, Tmp: GiB, Workspace: 2 * GiB, OpenFiles: 65536,
-		FilesIn: 10000, InputBytes: 64 * MiB, FilesOut: 1000, FileBytes: 64 * MiB,
+		FilesIn: 10000, InputBytes: 96 * MiB, FilesOut: 1000, FileBytes: 64 * MiB,
 	}
 }
 
@@ -87,6 +87,8 @@ type Overrides struct {
 	Tmp         *int64   `json:"tmp_bytes,omitempty"`
 	Workspace   *int64   `json:"workspace_bytes,omitempty"`
 	OpenFiles   *int64   `json:"open_files,omitempty"`
+	FilesIn     *int     `json:"files_in,omitempty"`
+	InputBytes  *int64   `json:"input_bytes,omitempty"`
 	FilesOut    *int     `json:"files_out,omitempty"`
 	FileBytes   *int64   `json:"file_bytes,omitempty"`
 }

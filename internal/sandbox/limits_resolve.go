@@ -35,6 +35,8 @@ func (o Overrides) Resolve(defaults, maxima Limits) (Limits, error) {
 	resolve(&r, "tmp_bytes", o.Tmp, &limits.Tmp, minFileSize, maxima.Tmp)
 	resolve(&r, "workspace_bytes", o.Workspace, &limits.Workspace, minFileSize, maxima.Workspace)
 	resolve(&r, "open_files", o.OpenFiles, &limits.OpenFiles, 16, maxima.OpenFiles)
+	resolve(&r, "files_in", o.FilesIn, &limits.FilesIn, 1, maxima.FilesIn)
+	resolve(&r, "input_bytes", o.InputBytes, &limits.InputBytes, 1, maxima.InputBytes)
 	resolve(&r, "files_out", o.FilesOut, &limits.FilesOut, 1, maxima.FilesOut)
 	resolve(&r, "file_bytes", o.FileBytes, &limits.FileBytes, 1, maxima.FileBytes)
 	return limits, errors.Join(r.errs...)

@@ -34,12 +34,12 @@ func TestWhatIsAskedCounts(t *testing.T) {
 		Memory: ptr(int64(512 << 20)), CPUs: ptr(2.0), PIDs: ptr(100), WallTime: ptr(sandbox.Seconds(5e9)),
 		CPUTime: ptr(sandbox.Seconds(4e9)), CompileTime: ptr(sandbox.Seconds(60e9)), Output: ptr(int64(1000)),
 		OutputKill: ptr(int64(2000)), Tmp: ptr(int64(4096)), Workspace: ptr(int64(8192)), OpenFiles: ptr(int64(64)),
-		FilesOut: ptr(3), FileBytes: ptr(int64(99)),
+		FilesIn: ptr(2), InputBytes: ptr(int64(77)), FilesOut: ptr(3), FileBytes: ptr(int64(99)),
 	}.Resolve(sandbox.DefaultLimits(), sandbox.DefaultMaxima())
 	require.NoError(t, err)
 	require.Equal(t, sandbox.Limits{
 		Memory: 536870912, CPUs: 2, PIDs: 100, WallTime: 5e9, CPUTime: 4e9, CompileTime: 60e9, Output: 1000, OutputKill: 2000,
-		Tmp: 4096, Workspace: 8192, OpenFiles: 64, FilesIn: 1000, InputBytes: 33554432, FilesOut: 3, FileBytes: 99,
+		Tmp: 4096, Workspace: 8192, OpenFiles: 64, FilesIn: 2, InputBytes: 77, FilesOut: 3, FileBytes: 99,
 	}, limits)
 }
 

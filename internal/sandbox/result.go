@@ -38,6 +38,8 @@ type Result struct {
 	Files []File `json:"files,omitempty"`
 	// RefusedFiles are matches that did not come back, each with the reason.
 	RefusedFiles []RefusedFile `json:"refused_files,omitempty"`
+	// Collected tells that the sandbox lived to send Files: what is not among them and was not refused does not exist.
+	Collected bool `json:"-"`
 	// Enforcement is what the kernel said inside the sandbox.
 	Enforcement Enforcement `json:"enforcement"`
 }
@@ -59,6 +61,8 @@ type Step struct {
 type RefusedFile struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
+	// Limit tells that it was refused for the number or the size of files, and not for what it is.
+	Limit bool `json:"limit,omitempty"`
 }
 
 // Enforcement records under which limits a job really ran, as the kernel reported

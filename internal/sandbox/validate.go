@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -77,6 +78,13 @@ func (p Program) validateFiles(limits Limits) []error {
 		errs = append(errs, fmt.Errorf("files: source, files and stdin are %d bytes: want at most %d", total, limits.InputBytes))
 	}
 	return errs
+}
+
+// CheckFiles checks the paths of files: clean, below /workspace, each once, all together not too long
+// for one job. Number and sizes are the caller's to bound.
+func CheckFiles(files []File) error {
+	_, errs := checkFiles(files, Limits{FilesIn: math.MaxInt}, checkPath)
+	return errors.Join(errs...)
 }
 
 // checkFiles returns the size of all files and one error for each that is wrong.

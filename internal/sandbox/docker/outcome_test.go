@@ -143,6 +143,7 @@ func TestResultOfARunKeepsHeadAndTail(t *testing.T) {
 	require.Equal(t, sandbox.OutcomeOK, got.Compile.Outcome)
 	require.Equal(t, 64, got.Enforcement.PIDs)
 	require.Equal(t, []sandbox.RefusedFile{{Path: "x", Reason: "is a link"}}, got.RefusedFiles)
+	require.True(t, got.Collected)
 	require.EqualValues(t, 5, got.Duration)
 }
 

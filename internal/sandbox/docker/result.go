@@ -67,7 +67,7 @@ func (r report) finished() bool {
 func partialResult(r report, limits sandbox.Limits) sandbox.Result {
 	result := sandbox.Result{Files: r.files}
 	if r.end != nil {
-		result.RefusedFiles = r.end.Refused
+		result.RefusedFiles, result.Collected = r.end.Refused, true
 	}
 	if r.start != nil {
 		result.Enforcement.KernelView = r.start.Kernel

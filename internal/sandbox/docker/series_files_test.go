@@ -135,7 +135,7 @@ func TestBoundsOnFilesOfATestAreThoseOfTheProgram(t *testing.T) {
 	got, _ = b.runTests(t, p, test, test)
 	for _, result := range got {
 		require.Equal(t, []sandbox.File{{Path: "f1", Data: []byte("1234")}, {Path: "f2", Data: []byte("1234")}}, result.Files, "for each test anew")
-		require.Equal(t, []sandbox.RefusedFile{{Path: "f3", Reason: "more than 2 files match"}, {Path: "f4", Reason: "more than 2 files match"}}, result.RefusedFiles)
+		require.Equal(t, []sandbox.RefusedFile{{Path: "f3", Reason: "more than 2 files match", Limit: true}, {Path: "f4", Reason: "more than 2 files match", Limit: true}}, result.RefusedFiles)
 	}
 }
 

@@ -34,8 +34,9 @@ type collector struct {
 	entries int
 	matches []string
 	refused []sandbox.RefusedFile
-	// dropped counts refusals that were too many to name.
-	dropped int
+	// dropped counts refusals that were too many to name; droppedMore tells that one was for a limit.
+	dropped     int
+	droppedMore bool
 }
 
 // collect sends the files below dir that match the spec's patterns, in the order of their paths,
@@ -56,7 +57,7 @@ func collect(dir string, spec wire.Spec, out *wire.Writer) ([]sandbox.RefusedFil
 		return nil, err
 	}
 	if c.dropped > 0 {
-		c.refused = append(c.refused, sandbox.RefusedFile{Path: ".", Reason: fmt.Sprintf("%d more were refused", c.dropped)})
+		c.refused = append(c.refused, sandbox.RefusedFile{Path: ".", Reason: fmt.Sprintf("%d more were refused", c.dropped), Limit: c.droppedMore})
 	}
 	return c.refused, nil
 }
@@ -75,16 +76,27 @@ func deepest(patterns []string) int {
 	return min(depth, maxDepth)
 }
 
+// refuse notes a file that does not come back for what it is.
 func (c *collector) refuse(path, format string, args ...any) {
+	c.note(path, false, fmt.Sprintf(format, args...))
+}
+
+// refuseMore notes one that would, were there fewer or smaller ones.
+func (c *collector) refuseMore(path, format string, args ...any) {
+	c.note(path, true, fmt.Sprintf(format, args...))
+}
+
+func (c *collector) note(path string, limit bool, reason string) {
 	if len(c.refused) >= maxRefused {
 		c.dropped++
+		c.droppedMore = c.droppedMore || limit
 		return
 	}
 	if len(path) > maxPathBytes { // all refusals must fit one frame, however long names are made
 		path = path[:maxPathBytes] + "..."
 	}
 	c.refused = append(c.refused, sandbox.RefusedFile{
-		Path: strings.ToValidUTF8(path, "\uFFFD"), Reason: fmt.Sprintf(format, args...),
+		Path: strings.ToValidUTF8(path, "\uFFFD"), Reason: reason, Limit: limit,
 	})
 }
 
@@ -97,7 +109,7 @@ func (c *collector) walk() {
 		for _, dir := range level {
 			below = append(below, c.list(dir, depth)...)
 			if c.entries > maxEntries {
-				c.refuse(".", "more than %d entries: the rest was not looked at", maxEntries)
+				c.refuseMore(".", "more than %d entries: the rest was not looked at", maxEntries)
 				return
 			}
 		}
@@ -130,7 +142,7 @@ func (c *collector) list(dir string, depth int) (below []string) {
 			if depth < c.depth {
 				below = append(below, name)
 			} else if depth >= maxDepth {
-				c.refuse(name, "deeper than %d directories: not looked at", maxDepth)
+				c.refuseMore(name, "deeper than %d directories: not looked at", maxDepth)
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -158,7 +170,7 @@ func (c *collector) consider(name string, kind fs.FileMode) {
 	case len(name) > maxPathBytes:
 		c.refuse(name, "its path is longer than %d bytes", maxPathBytes)
 	case len(c.matches) >= maxMatches:
-		c.refuse(name, "more than %d files match", maxMatches)
+		c.refuseMore(name, "more than %d files match", maxMatches)
 	default:
 		c.matches = append(c.matches, name)
 	}
@@ -168,7 +180,7 @@ func (c *collector) send(spec wire.Spec, out *wire.Writer) error {
 	left, count := spec.FileBytes, 0
 	for _, name := range c.matches {
 		if count >= spec.FilesOut {
-			c.refuse(name, "more than %d files match", spec.FilesOut)
+			c.refuseMore(name, "more than %d files match", spec.FilesOut)
 			continue
 		}
 		sent, err := c.sendFile(name, left, spec.FileBytes, out)
@@ -200,7 +212,7 @@ func (c *collector) sendFile(name string, left, limit int64, out *wire.Writer) (
 		c.refuse(name, "is a %s, not a file", kindName(info.Mode()))
 		return -1, nil
 	case info.Size() > left:
-		c.refuse(name, "has %d bytes: %d are left of the %d that all files may have", info.Size(), left, limit)
+		c.refuseMore(name, "has %d bytes: %d are left of the %d that all files may have", info.Size(), left, limit)
 		return -1, nil
 	}
 	header := wire.FileHeader{Path: name, Size: info.Size(), Executable: info.Mode()&0o100 != 0}

@@ -91,8 +91,8 @@ func TestCollectKeepsLimits(t *testing.T) {
 	files, refused := collected(t, dir, wire.Spec{Outputs: []string{"*"}, FilesOut: 3, FileBytes: 11})
 	require.Equal(t, map[string]string{"a": "12345", "c": "12345", "d": ""}, files)
 	require.Equal(t, []sandbox.RefusedFile{
-		{Path: "b", Reason: "has 7 bytes: 6 are left of the 11 that all files may have"},
-		{Path: "e", Reason: "more than 3 files match"},
+		{Path: "b", Reason: "has 7 bytes: 6 are left of the 11 that all files may have", Limit: true},
+		{Path: "e", Reason: "more than 3 files match", Limit: true},
 	}, refused)
 }
 
@@ -105,6 +105,9 @@ func TestCollectNamesOnlySoManyRefusals(t *testing.T) {
 	_, refused := collected(t, dir, wire.Spec{Outputs: []string{"*"}, FilesOut: 3, FileBytes: 10})
 	require.Len(t, refused, 101)
 	require.Equal(t, sandbox.RefusedFile{Path: ".", Reason: "50 more were refused"}, refused[100])
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "one"), []byte("more than 10 bytes"), 0o600))
+	_, refused = collected(t, dir, wire.Spec{Outputs: []string{"*"}, FilesOut: 3, FileBytes: 10})
+	require.Equal(t, sandbox.RefusedFile{Path: ".", Reason: "51 more were refused", Limit: true}, refused[100])
 }
 
 func TestRefusalsFitOneFrameHoweverLongNamesAre(t *testing.T) {
