@@ -40,7 +40,6 @@ func (s *Server) HTTP(ctx context.Context, listener net.Listener, token *Token) 
 		// A request must outlive ctx to bring the result of its canceled call.
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
-	server.RegisterOnShutdown(s.closeSessions)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	var err error
@@ -59,6 +58,10 @@ func (s *Server) shutdown(ctx context.Context, server *http.Server) {
 	close(s.closing)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
+	server.RegisterOnShutdown(func() {
+		s.posts.drain(ctx) // a session that closes answers no more
+		s.closeSessions()  // and so ends the streams that Shutdown waits for
+	})
 	if server.Shutdown(ctx) != nil {
 		_ = server.Close()
 	}
@@ -75,10 +78,12 @@ func (s *Server) handler(local bool, token *Token) http.Handler {
 	})
 	mux := http.NewServeMux()
 	mux.HandleFunc(Path, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodDelete {
+		switch r.Method {
+		case http.MethodPost:
+			defer s.posts.add(r)()
+		case http.MethodDelete:
 			s.abandon(r.Header.Get("Mcp-Session-Id")) // or the SDK waits for its calls
 		}
-		defer s.posts.add(r)()
 		streams.ServeHTTP(w, r)
 	})
 	return &guard{local: local, token: token, next: mux, logger: s.options.Logger}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"crypto/rand"
 	"net/http"
 	"sync"
@@ -12,10 +13,12 @@ import (
 // context, and so keeps a call running whose answer nobody can fetch any more.
 const postHeader = "Sandloop-Request"
 
-// posts are the HTTP requests that are being served.
+// posts are the HTTP requests with messages of clients that are being served.
 type posts struct {
 	mu   sync.Mutex
 	open map[string]<-chan struct{}
+	// empty, if somebody waits for it, is closed when nothing is open.
+	empty chan struct{}
 }
 
 // add numbers a request, whatever number its client gave it, and returns what forgets it.
@@ -32,6 +35,28 @@ func (p *posts) add(r *http.Request) (remove func()) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		delete(p.open, number)
+		if len(p.open) == 0 && p.empty != nil {
+			close(p.empty)
+			p.empty = nil
+		}
+	}
+}
+
+// drain returns when no request is served any more, or ctx ends.
+func (p *posts) drain(ctx context.Context) {
+	p.mu.Lock()
+	if len(p.open) == 0 {
+		p.mu.Unlock()
+		return
+	}
+	if p.empty == nil {
+		p.empty = make(chan struct{})
+	}
+	empty := p.empty
+	p.mu.Unlock()
+	select {
+	case <-empty:
+	case <-ctx.Done():
 	}
 }
 

@@ -9,8 +9,7 @@ import (
 )
 
 // Stdio serves one client that writes to stdin and reads from stdout, until it closes stdin or ctx ends. Calls that still
-// run are canceled then, and Stdio returns when the tools are closed. It closes stdin, so that nobody goes on
-// reading from it.
+// run are canceled then and not answered, and Stdio returns when the tools are closed. It closes stdin.
 func (s *Server) Stdio(ctx context.Context, stdin io.ReadCloser, stdout io.Writer) error {
 	session, err := s.sdk.Connect(context.WithoutCancel(ctx), &sdk.IOTransport{Reader: stdin, Writer: keepOpen{stdout}}, nil)
 	if err != nil {
