@@ -15,7 +15,7 @@ var (
 		`Temporary failure in name resolution`, `Name or service not known`, `No address associated with hostname`,
 		`Network is unreachable`, `ENETUNREACH`, `getaddrinfo (?:EAI_AGAIN|ENOTFOUND)`, `Could not resolve host`,
 		`Failed to establish a new connection`, `Could not find a version that satisfies the requirement`,
-		`java\.net\.UnknownHostException`, `dial tcp: lookup`, `Cannot assign requested address`,
+		`java\.net\.UnknownHostException`, `dial tcp: lookup`,
 	}, "|"))
 )
 
@@ -46,7 +46,7 @@ var missingModule = []struct {
 	{"perl", regexp.MustCompile(`Can't locate (\S+)\.pm in @INC`)},
 	{"lua", regexp.MustCompile(`module '([^'\n]+)' not found`)},
 	{"c", regexp.MustCompile(`fatal error: ([^:\n]+): No such file or directory`)},
-	{"go", regexp.MustCompile(`(?:package|provides package) ([\w./-]+)(?:;| is not in (?:std|GOROOT))`)},
+	{"go", regexp.MustCompile(`(?:cannot find package "|package )([\w./-]+)(?:" in|;| is not in (?:std|GOROOT))`)},
 	{"rust", regexp.MustCompile("(?:can't find crate for|unresolved import|unresolved module or unlinked crate|undeclared crate or module) `(\\w+)")},
 	{"java", regexp.MustCompile(`error: package ([\w.]+) does not exist`)},
 }

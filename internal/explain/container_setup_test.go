@@ -1,0 +1,89 @@
+package explain
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/client"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/config"
+	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/sandbox/docker"
+	"github.com/sandloop/sandloop/internal/testenv"
+)
+
+// fullImage has the languages that sandloop/core has not, and the scientific Python.
+const fullImage = "sandloop/full:latest"
+
+// fullPython is Python in that image.
+const fullPython = "python-full"
+
+// setupDocker makes a runner of the built-in languages, which is closed with the test.
+func setupDocker(t *testing.T) *docker.Runner {
+	t.Helper()
+	image := testenv.Image(t)
+	table, err := config.Default().Languages()
+	require.NoError(t, err)
+	rows := slices.Clone(table.All())
+	for i := range rows {
+		if rows[i].Image != fullImage {
+			rows[i].Image = image
+		}
+	}
+	python, err := table.Lookup("python")
+	require.NoError(t, err)
+	python.Name, python.Aliases, python.Extensions, python.Interpreters, python.Image = fullPython, nil, nil, nil, fullImage
+	languages, err := sandbox.NewLanguages(append(rows, python))
+	require.NoError(t, err)
+	limits := sandbox.DefaultLimits()
+	limits.CPUs, limits.WallTime, limits.CompileTime = 1, testenv.Scale(t, limits.WallTime), testenv.Scale(t, limits.CompileTime)
+	through, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
+	require.NoError(t, err)
+	runner, err := docker.New(t.Context(), through, docker.Options{
+		Languages: languages, Defaults: limits, Maxima: sandbox.DefaultMaxima(), InitPath: testenv.InitPath(t),
+		Worker: "test", Installation: "test-" + rand.Text(), Log: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), testenv.Scale(t, time.Minute))
+		defer cancel()
+		require.NoError(t, runner.Close(ctx))
+		require.Zero(t, runner.Stats().Open)
+		_ = through.VolumeRemove(ctx, runner.InitVolume(), false) // another test's may be the same one
+		require.NoError(t, through.Close())
+	})
+	return runner
+}
+
+// needFull skips a test on a laptop without the large image, and fails it in CI.
+func needFull(t *testing.T) {
+	t.Helper()
+	if exec.Command("docker", "image", "inspect", fullImage).Run() == nil { //nolint:noctx // ends by itself
+		return
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatalf("image %s is not there", fullImage)
+	}
+	t.Skipf("image %s is not there: run scripts/setup.sh image full", fullImage)
+}
+
+// program is code in a language, one line after the other.
+func program(language string, lines ...string) sandbox.Program {
+	return sandbox.Program{Language: language, Source: sandbox.Bytes(strings.Join(lines, "\n") + "\n")}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// within gives a program a wall-clock limit.
+func within(p sandbox.Program, limit time.Duration) sandbox.Program {
+	p.Limits.WallTime = ptr(sandbox.Seconds(limit))
+	return p
+}
