@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,9 +65,6 @@ func LoadTranscript(path string) (*Transcript, error) {
 	var k kept
 	if err := decoder.Decode(&k); err != nil {
 		return nil, fmt.Errorf("transcript %s: %w", path, err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("transcript %s: something follows its object", path)
 	}
 	return &k.Transcript, k.check(path)
 }

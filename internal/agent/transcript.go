@@ -21,8 +21,10 @@ type Transcript struct {
 	// System is the instruction that stands before everything.
 	System string `json:"system,omitempty"`
 	// Provider and Model name who answered.
-	Provider string    `json:"provider,omitempty"`
-	Model    string    `json:"model,omitempty"`
+	Provider string `json:"provider,omitempty"`
+	Model    string `json:"model,omitempty"`
+	// Session names the workspace that the tools worked in, empty if it is not kept. The caller of Run sets it.
+	Session  string    `json:"session,omitempty"`
 	Messages []Message `json:"messages"`
 	// Usage sums that of all turns of the model.
 	Usage Usage `json:"usage,omitzero"`
