@@ -26,7 +26,7 @@ func userBlocks(message agent.Message) []sdk.ContentBlockParamUnion {
 
 // resultBlock is a result of a tool, and what must stand beside it: an error may only have text within.
 func resultBlock(result agent.ToolResult) (block sdk.ContentBlockParamUnion, beside []sdk.ContentBlockParamUnion) {
-	shown, hidden := provider.Images(result.Images)
+	shown, hidden := provider.Images(result.Images, true)
 	text := strings.TrimSpace(result.Text + "\n" + hidden)
 	if text == "" && (result.IsError || len(shown) == 0) {
 		text = "(empty)"

@@ -43,23 +43,25 @@ func Blank(text string) bool { return strings.TrimSpace(text) == "" }
 // maxImage is 5 MB as base64, in bytes.
 const maxImage = 5_000_000 / 4 * 3
 
-// Images parts those of a result that a provider takes from those that it does not, and says in words what the latter are.
-func Images(images []agent.Image) (shown []agent.Image, hidden string) {
+// Images parts those of a result that a model is shown from those that it is not, and says in words what the latter are.
+// A model that does not see is shown none.
+func Images(images []agent.Image, sees bool) (shown []agent.Image, hidden string) {
 	var notes []string
 	for _, image := range images {
-		switch image.MIME {
-		case "image/png", "image/jpeg", "image/gif", "image/webp":
-			if len(image.Data) > 0 && len(image.Data) <= maxImage {
-				shown = append(shown, image)
-				continue
-			}
+		if sees && visible(image) {
+			shown = append(shown, image)
+			continue
 		}
-		notes = append(notes, Unseen(image))
+		notes = append(notes, fmt.Sprintf("[%s (%s, %d bytes) cannot be shown to you]", image.Path, image.MIME, len(image.Data)))
 	}
 	return shown, strings.Join(notes, "\n")
 }
 
-// Unseen is a sentence in the place of an image that a model does not see.
-func Unseen(image agent.Image) string {
-	return fmt.Sprintf("[%s (%s, %d bytes) cannot be shown to you]", image.Path, image.MIME, len(image.Data))
+// visible tells whether providers take an image. One that they do not would have the whole conversation refused.
+func visible(image agent.Image) bool {
+	switch image.MIME {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return len(image.Data) > 0 && len(image.Data) <= maxImage
+	}
+	return false
 }
