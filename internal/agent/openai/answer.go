@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sandloop/sandloop/internal/agent"
+	"github.com/sandloop/sandloop/internal/agent/provider"
 )
 
 // answer grows with the pieces of a stream.
@@ -66,6 +67,9 @@ func (a *answer) turn(asked string, transcript *agent.Transcript) (agent.Assista
 	turn := agent.AssistantTurn{
 		Text: a.said.String() + a.refusal.String(), Calls: a.calls.finish(transcript),
 		Finish: finish(a.stop), Model: a.model, Usage: a.usage,
+	}
+	if provider.Blank(turn.Text) {
+		turn.Text = "" // what some templates leave between thoughts and calls
 	}
 	if a.refusal.Len() > 0 {
 		turn.Finish = agent.FinishRefusal
