@@ -16,6 +16,8 @@ type attempt struct {
 	number    int
 	started   time.Time
 	submitted time.Time
+	queue     Queue // the job's
+	forwarded bool  // the task came by the worker's own queue
 	job       Job
 	cancel    context.CancelCauseFunc
 	begun     atomic.Bool // the worker owns the job, or did

@@ -1,12 +1,16 @@
 package jobs
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/workspace"
 )
 
 // BenchmarkSubmitMany reports how many jobs a second one caller can hand in.
@@ -40,6 +44,42 @@ func BenchmarkQueueOverhead(b *testing.B) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "p50-ms")
 	b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
+}
+
+// BenchmarkSessionJob reports the time from Submit to the result of a call that takes none, in the worker that takes
+// the job and forwarded to another one.
+func BenchmarkSessionJob(b *testing.B) {
+	for _, forwarded := range []bool{false, true} {
+		b.Run(fmt.Sprintf("forwarded=%t", forwarded), func(b *testing.B) {
+			bundle := setup(b)
+			if forwarded {
+				runner := newFakeRunner()
+				bundle.start(runner, in(idleSessions{}), func(o *WorkerOptions) { o.ID, o.Concurrency = "holder", 1 })
+				bundle.submit(job("takes the slot"))
+				defer receive(b, runner.runs).succeed("")
+				bundle.start(echoRunner{}, in(elsewhere("holder")))
+			} else {
+				bundle.start(echoRunner{}, in(idleSessions{}))
+			}
+			bundle.await(bundle.submit(sessionJob("1")))
+			var times []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				bundle.await(bundle.submit(sessionJob("1")))
+				times = append(times, time.Since(start))
+			}
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "p50-ms")
+			b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
+		})
+	}
+}
+
+// idleSessions do nothing and succeed.
+type idleSessions struct{}
+
+func (idleSessions) Run(context.Context, SessionJob) (sandbox.Result, *workspace.Report, error) {
+	return okResult(""), &workspace.Report{Live: &workspace.LiveReport{Value: "1"}}, nil
 }
 
 // BenchmarkThroughput reports how many jobs a second one worker gets through.

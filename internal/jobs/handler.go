@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -17,8 +16,10 @@ import (
 // handler is the asynq handler of one queue. Each task comes with a slot of its own.
 type handler struct {
 	worker   *Worker
-	queue    Queue
+	slots    *slots
 	handover chan slot
+	// forwarded tells that the queue is the worker's own.
+	forwarded bool
 }
 
 // ProcessTask runs a job once. It returns nil when the job has a result or is none of this
@@ -27,20 +28,20 @@ type handler struct {
 // job has not.
 func (h *handler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	held := <-h.handover
-	defer h.worker.slots.release(held)
+	defer h.slots.release(held)
 	var r ref
 	if err := json.Unmarshal(task.Payload(), &r); err != nil || task.Type() != taskType || !validName(r.ID, maxIDBytes) {
-		h.worker.log.Error("task is not a job", "queue", h.queue, "type", task.Type(), "error", err)
+		h.worker.log.Error("task is not a job", "type", task.Type(), "error", err)
 		return fmt.Errorf("task of type %s is not a job: %w", task.Type(), asynq.SkipRetry)
 	}
-	return h.worker.handle(context.WithoutCancel(ctx), h.queue, r)
+	return h.worker.handle(context.WithoutCancel(ctx), r, h.forwarded)
 }
 
 // handle begins an attempt, runs it and settles what became of it.
-func (w *Worker) handle(ctx context.Context, queue Queue, r ref) error {
+func (w *Worker) handle(ctx context.Context, r ref, forwarded bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	a := &attempt{ref: r, token: newToken(), cancel: cancel}
+	a := &attempt{ref: r, token: newToken(), cancel: cancel, forwarded: forwarded}
 	w.register(a)
 	defer w.unregister(a)
 	var b beginning
@@ -54,14 +55,14 @@ func (w *Worker) handle(ctx context.Context, queue Queue, r ref) error {
 	if b.verdict != "run" {
 		return w.decline(ctx, r, b)
 	}
-	a.number, a.started, a.submitted = b.attempt, b.started, b.submitted
+	a.number, a.started, a.submitted, a.queue = b.attempt, b.started, b.submitted, b.queue
 	a.begun.Store(true)
-	w.log.DebugContext(ctx, "job started", "job", r.ID, "attempt", a.number, "queue", queue)
+	w.log.DebugContext(ctx, "job started", "job", r.ID, "attempt", a.number, "queue", a.queue)
 	var end ending
 	if a.job, err = w.load(ctx, r.ID, b.body); err == nil {
 		end, err = w.execute(ctx, a)
 	}
-	err = w.settle(ctx, queue, a, end, err)
+	err = w.settle(ctx, a, end, err)
 	if !errors.Is(err, errUnsettled) {
 		w.forget(ctx, r)
 	}
@@ -122,18 +123,20 @@ func (w *Worker) forget(ctx context.Context, r ref) {
 }
 
 // settle writes what became of an attempt, according to why it ended.
-func (w *Worker) settle(ctx context.Context, queue Queue, a *attempt, end ending, problem error) error {
+func (w *Worker) settle(ctx context.Context, a *attempt, end ending, problem error) error {
 	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(cause, ErrLost):
 		return w.drop(a)
 	case problem == nil:
+	case a.job.Session != nil && handsOver(problem):
+		return w.handOver(ctx, a, problem)
 	case errors.Is(cause, sandbox.ErrCanceled):
 		end = ending{Result: ourResult(sandbox.OutcomeCanceled, "the job was canceled; what it did is not known: "+problem.Error())}
 	case errors.Is(cause, ErrShutdown):
-		return w.requeue(ctx, queue, a)
+		return w.requeue(ctx, a)
 	default:
-		return w.fail(ctx, queue, a, problem)
+		return w.fail(ctx, a, problem)
 	}
 	end.QueueTime = sandbox.Seconds(max(0, a.started.Sub(a.submitted)))
 	end, packed := end.storable()
@@ -152,7 +155,7 @@ func (w *Worker) settle(ctx context.Context, queue Queue, a *attempt, end ending
 	if a.job.Follow {
 		endOutput(ctx, w.store, a.ref.ID)
 	}
-	w.log.InfoContext(ctx, "job done", "job", a.ref.ID, "attempt", a.number, "queue", queue, "outcome", end.Outcome,
+	w.log.InfoContext(ctx, "job done", "job", a.ref.ID, "attempt", a.number, "queue", a.queue, "outcome", end.Outcome,
 		"duration", end.Duration.Duration(), "queued", end.QueueTime.Duration())
 	return nil
 }
@@ -166,16 +169,14 @@ func (w *Worker) drop(a *attempt) error {
 }
 
 // requeue gives a job of a stopping worker to the others at once.
-func (w *Worker) requeue(ctx context.Context, queue Queue, a *attempt) error {
+func (w *Worker) requeue(ctx context.Context, a *attempt) error {
 	var reply []string
 	err := w.insist(ctx, func(ctx context.Context) (err error) {
 		reply, err = w.release(ctx, a, releaseShutdown, workerShutdown)
 		if err != nil || reply[0] != "queued" {
 			return err
 		}
-		next := a.ref
-		next.Dispatch, _ = strconv.Atoi(reply[1])
-		if err := w.store.dispatch(ctx, queue, next); err != nil {
+		if err := w.store.dispatch(ctx, a.queue, a.ref.renewed(reply[1])); err != nil {
 			return err
 		}
 		w.counters.Requeued.Add(1)
@@ -189,28 +190,38 @@ func (w *Worker) requeue(ctx context.Context, queue Queue, a *attempt) error {
 }
 
 // fail records that our machinery failed. The error it returns makes asynq try again
-// later; it is nil when the job was given up or ended otherwise.
-func (w *Worker) fail(ctx context.Context, queue Queue, a *attempt, problem error) error {
+// later; it is nil when the job was given up or ended otherwise, and when it was forwarded
+// here: then it is tried again by any worker.
+func (w *Worker) fail(ctx context.Context, a *attempt, problem error) error {
 	w.counters.Failed.Add(1)
 	w.log.ErrorContext(ctx, "attempt failed", "job", a.ref.ID, "attempt", a.number, "error", problem)
 	var reply []string
 	reason := releaseFailed
-	if errors.Is(problem, ErrNoBlob) {
+	switch {
+	case errors.Is(problem, ErrNoBlob):
 		reason = releaseHopeless
+	case a.forwarded:
+		reason = releaseReturned
 	}
 	err := w.insist(ctx, func(ctx context.Context) (err error) {
 		reply, err = w.release(ctx, a, reason, problem.Error())
-		return err
+		if err != nil || reply[0] != "queued" || reason != releaseReturned {
+			return err
+		}
+		later := asynq.ProcessIn(retryDelay(a.number-1, problem, nil))
+		return w.store.enqueue(ctx, w.store.tasks, w.store.keys.asynqQueue(a.queue), a.ref.renewed(reply[1]), later)
 	})
 	switch {
 	case err != nil:
 		return err
+	case reply[0] == "queued" && reason == releaseReturned:
+		return nil
 	case reply[0] == "queued":
 		return problem
 	case reply[0] == "lost":
 		return w.drop(a)
 	case sandbox.Outcome(reply[1]) == sandbox.OutcomeInfraError:
-		w.bury(ctx, queue, a.ref.ID)
+		w.bury(ctx, a.queue, a.ref.ID)
 	}
 	return nil
 }

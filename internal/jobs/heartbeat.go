@@ -31,9 +31,23 @@ type WorkerInfo struct {
 	// Slots are shared by all queues; InteractiveSlots come on top.
 	Slots            int `json:"slots"`
 	InteractiveSlots int `json:"interactive_slots"`
+	// SessionSlots are for jobs that are forwarded to the worker, 0 if it runs no sessions.
+	SessionSlots int `json:"session_slots,omitempty"`
 	// Running is the number of jobs under way.
 	Running int       `json:"running"`
 	Started time.Time `json:"started"`
+}
+
+// info says what does not change while the worker runs.
+func (w *Worker) info() WorkerInfo {
+	info := WorkerInfo{
+		ID: w.id, Host: hostName(), PID: os.Getpid(), Slots: w.options.Concurrency,
+		InteractiveSlots: w.options.InteractiveSlots, Started: time.Now().UTC(),
+	}
+	if w.options.Sessions != nil {
+		info.SessionSlots = w.options.SessionSlots
+	}
+	return info
 }
 
 // ErrWorkerIDInUse means that a live worker has the same id.

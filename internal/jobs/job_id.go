@@ -47,6 +47,12 @@ type ref struct {
 
 func (r ref) String() string { return r.ID + ":" + strconv.Itoa(r.Dispatch) }
 
+// renewed is the dispatch of the job that a script numbered.
+func (r ref) renewed(dispatch string) ref {
+	r.Dispatch, _ = strconv.Atoi(dispatch)
+	return r
+}
+
 // parseRef reads what String writes.
 func parseRef(s string) (ref, bool) {
 	id, number, found := strings.Cut(s, ":")

@@ -33,6 +33,7 @@ func (k keys) reaped(host string) string    { return k.prefix + ":reaped:" + hos
 // The pub/sub channels.
 func (k keys) doneChannel(id string) string       { return k.prefix + ":done:" + id }
 func (k keys) wakeChannel(queue Queue) string     { return k.prefix + ":wake:" + string(queue) }
+func (k keys) wakeWorker(worker string) string    { return k.prefix + ":wake:worker:" + worker }
 func (k keys) cancelChannel(worker string) string { return k.prefix + ":cancel:" + worker }
 
 // asynqQueue is the name of a queue within asynq. It has the prefix because two
@@ -41,6 +42,9 @@ func (k keys) asynqQueue(queue Queue) string { return k.prefix + ":" + string(qu
 
 // hostQueue is the asynq queue of one Docker host's own chores.
 func (k keys) hostQueue(host string) string { return k.prefix + ":host:" + host }
+
+// workerQueue is the asynq queue that one worker alone serves.
+func (k keys) workerQueue(worker string) string { return k.prefix + ":worker:" + worker }
 
 // asynqKey is a key of asynq's own, such as asynq:{queue}:pending.
 func asynqKey(asynqQueue, kind string) string { return "asynq:{" + asynqQueue + "}:" + kind }

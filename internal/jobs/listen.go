@@ -24,6 +24,11 @@ func (w *Worker) newListener(ctx context.Context, wake map[Queue]chan struct{}) 
 		l.wake[channel] = signal
 		channels = append(channels, channel)
 	}
+	if w.options.Sessions != nil {
+		channel := w.store.keys.wakeWorker(w.id)
+		l.wake[channel] = w.forwards.wake
+		channels = append(channels, channel)
+	}
 	l.pubsub = w.store.rdb.Subscribe(ctx, channels...)
 	return l
 }

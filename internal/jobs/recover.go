@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -47,15 +48,22 @@ redis.call('HDEL', KEYS[1], 'token')
 return {'queued', tostring(redis.call('HINCRBY', KEYS[1], 'dispatch', 1)), queue}
 `)
 
-// recoverWorker puts back everything that a dead worker had taken and forgets the worker.
+// recoverWorker puts back everything that a dead worker had taken or was to take and forgets the worker.
 func (w *Worker) recoverWorker(ctx context.Context, dead string) error {
 	taken, err := w.store.rdb.SMembers(ctx, w.store.keys.running(dead)).Result()
 	if err != nil {
 		return fmt.Errorf("read jobs of worker %s: %w", dead, err)
 	}
+	forwarded, err := w.store.forwardedTasks(ctx, dead, "pending", "retry", "active")
+	if err != nil {
+		return err
+	}
 	var errs []error
-	for _, member := range taken {
+	for _, member := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(taken, forwarded)))) {
 		errs = append(errs, w.recoverJob(ctx, member, dead))
+	}
+	if errors.Join(errs...) == nil {
+		errs = append(errs, w.store.removeForwarded(ctx, dead, true, forwarded), w.store.forgetForwards(ctx, dead))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err // the worker stays registered, so that somebody tries again
@@ -66,30 +74,37 @@ func (w *Worker) recoverWorker(ctx context.Context, dead string) error {
 
 // recoverJob puts back one job, named as in a running set, that a worker had taken.
 func (w *Worker) recoverJob(ctx context.Context, member, worker string) error {
+	queued, err := w.putBack(ctx, member, worker)
+	if err != nil {
+		return err
+	}
+	if queued {
+		w.counters.Recovered.Add(1)
+		w.log.WarnContext(ctx, "job recovered", "job", member, "lost", worker)
+	}
+	return w.store.rdb.SRem(ctx, w.store.keys.running(worker), member).Err()
+}
+
+// putBack dispatches a job anew if it waits, or runs on the given worker, under the dispatch that member names. It
+// reports whether the job is queued now.
+func (w *Worker) putBack(ctx context.Context, member, worker string) (bool, error) {
 	r, ok := parseRef(member)
 	if !ok {
-		return w.store.rdb.SRem(ctx, w.store.keys.running(worker), member).Err()
+		return false, nil
 	}
 	reply, err := w.store.run(ctx, recoverScript, r.ID, strconv.Itoa(r.Dispatch), worker, formatTime(time.Now()),
 		strconv.Itoa(w.options.MaxAttempts), durationMillis(w.store.retention), w.store.keys.doneChannel(r.ID),
 		w.canceledResult, w.exhausted("its worker was lost"))
 	if err != nil {
-		return fmt.Errorf("recover job %s: %w", r, err)
+		return false, fmt.Errorf("recover job %s: %w", r, err)
 	}
-	switch reply[0] {
-	case "queued":
-		r.Dispatch, _ = strconv.Atoi(reply[1])
-		if err := w.store.dispatch(ctx, Queue(reply[2]), r); err != nil {
-			return err
-		}
-		w.counters.Recovered.Add(1)
-		w.log.WarnContext(ctx, "job recovered", "job", r.ID, "dispatch", r.Dispatch, "lost", worker)
-	case "done":
-		if sandbox.Outcome(reply[1]) == sandbox.OutcomeInfraError {
-			w.bury(ctx, Queue(reply[2]), r.ID)
-		}
+	switch {
+	case reply[0] == "queued":
+		return true, w.store.dispatch(ctx, Queue(reply[2]), r.renewed(reply[1]))
+	case reply[0] == "done" && sandbox.Outcome(reply[1]) == sandbox.OutcomeInfraError:
+		w.bury(ctx, Queue(reply[2]), r.ID)
 	}
-	return w.store.rdb.SRem(ctx, w.store.keys.running(worker), member).Err()
+	return false, nil
 }
 
 // exhausted is the packed result of a job that is given up.

@@ -9,7 +9,7 @@ import (
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
-// releaseScript gives up an attempt without a result. ARGV: token, failed, hopeless or shutdown,
+// releaseScript gives up an attempt without a result. ARGV: token, failed, returned, hopeless or shutdown,
 // line of history, most attempts, time, retention, channel for waiters, canceled result,
 // result of a job that is given up. The reply is lost, done and the outcome, or queued and the dispatch.
 var releaseScript = newScript(`
@@ -34,7 +34,7 @@ if ARGV[2] == 'hopeless' or failures >= tonumber(ARGV[4]) then
 	finish(ARGV[9], 'infra_error', ARGV[5], ARGV[6], ARGV[7])
 	return {'done', 'infra_error'}
 end
-if ARGV[2] == 'shutdown' then
+if ARGV[2] == 'shutdown' or ARGV[2] == 'returned' then
 	dispatch = tostring(redis.call('HINCRBY', KEYS[1], 'dispatch', 1))
 end
 redis.call('HSET', KEYS[1], 'state', 'queued')
@@ -42,10 +42,11 @@ redis.call('HDEL', KEYS[1], 'token')
 return {'queued', dispatch}
 `)
 
-// The reasons to give up an attempt: the first counts against the job's attempts, the second is
-// the last whatever their number, and the third does not count.
+// The reasons to give up an attempt: the first counts against the job's attempts, and so does the second, after which
+// the job is dispatched anew; the third is the last whatever their number, and the fourth does not count.
 const (
 	releaseFailed   = "failed"
+	releaseReturned = "returned"
 	releaseHopeless = "hopeless"
 	releaseShutdown = "shutdown"
 )

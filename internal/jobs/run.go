@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -27,10 +26,7 @@ const (
 // queue, where they lose nothing. It returns when nothing of it is left, with an error if
 // it could not start or a runner did not return. It can be called once.
 func (w *Worker) Run(ctx context.Context) error {
-	info := WorkerInfo{
-		ID: w.id, Host: hostName(), PID: os.Getpid(), Slots: w.options.Concurrency,
-		InteractiveSlots: w.options.InteractiveSlots, Started: time.Now().UTC(),
-	}
+	info := w.info()
 	switch err := w.claimID(ctx, info); {
 	case ctx.Err() != nil:
 		return nil // a claim that was made all the same expires
@@ -48,6 +44,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	loops.Go(func() { w.heartbeat(running, info) })
 	loops.Go(func() { (&sweeper{worker: w, suspects: map[string]time.Time{}}).run(running) })
 	loops.Go(listener.run)
+	if w.options.Sessions != nil {
+		loops.Go(func() { w.returnWhileStopping(running) })
+	}
 
 	servers, err := w.startServers(wake)
 	chores, choreErr := w.startChores(running)
@@ -64,7 +63,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	return errors.Join(err, w.deregister(context.WithoutCancel(ctx)))
 }
 
-// startServers starts an asynq server for each queue, so that none waits behind another.
+// startServers starts an asynq server for each queue, so that none waits behind another, and one for what is
+// forwarded to this worker.
 func (w *Worker) startServers(wake map[Queue]chan struct{}) ([]*asynq.Server, error) {
 	var servers []*asynq.Server
 	for queue, signal := range wake {
@@ -72,12 +72,19 @@ func (w *Worker) startServers(wake map[Queue]chan struct{}) ([]*asynq.Server, er
 		server := w.newServer(w.store.keys.asynqQueue(queue), &serverConn{
 			queue: queue, slots: w.slots, handover: handover, wake: signal,
 		}, nil)
-		if err := server.Start(&handler{worker: w, queue: queue, handover: handover}); err != nil {
+		if err := server.Start(&handler{worker: w, slots: w.slots, handover: handover}); err != nil {
 			return servers, fmt.Errorf("start server of queue %s: %w", queue, err)
 		}
 		servers = append(servers, server)
 	}
-	return servers, nil
+	if w.options.Sessions == nil {
+		return servers, nil
+	}
+	server, err := w.serveForwards()
+	if err != nil {
+		return servers, err
+	}
+	return append(servers, server), nil
 }
 
 // newServer makes the asynq server of one of asynq's queues and completes its connection.
@@ -100,7 +107,10 @@ func (w *Worker) newServer(name string, conn *serverConn, base func() context.Co
 
 // retryDelay is 1 s, then 2, 4 and so on up to retryMost.
 func retryDelay(retried int, err error, _ *asynq.Task) time.Duration {
-	if !isFailure(err) {
+	switch {
+	case errors.Is(err, errSessionBusy):
+		return sessionPause
+	case !isFailure(err):
 		return 2 * time.Second
 	}
 	return min(time.Second<<min(retried, 10), retryMost)
@@ -118,10 +128,9 @@ func (w *Worker) drain(servers []*asynq.Server) error {
 	close(w.stop)
 	each(servers, (*asynq.Server).Stop)
 	var err error
-	idle := w.slots.whenIdle()
-	if !waitFor(idle, w.options.Grace) {
+	if !w.waitIdle(w.options.Grace) {
 		w.endAttempts()
-		if !waitFor(idle, killGrace) {
+		if !w.waitIdle(killGrace) {
 			err = fmt.Errorf("stop worker %s: %d runs did not end within %s", w.id, len(w.snapshot()), killGrace)
 		}
 	}
@@ -142,6 +151,12 @@ func each(servers []*asynq.Server, do func(*asynq.Server)) {
 		all.Go(func() { do(server) })
 	}
 	all.Wait()
+}
+
+// waitIdle waits until no job runs and reports whether it was within limit.
+func (w *Worker) waitIdle(limit time.Duration) bool {
+	deadline := time.Now().Add(limit)
+	return waitFor(w.slots.whenIdle(), limit) && waitFor(w.forwards.slots.whenIdle(), time.Until(deadline))
 }
 
 // waitFor waits for a channel to be closed and reports whether it was within limit.
@@ -167,6 +182,9 @@ func (w *Worker) deregister(ctx context.Context) error {
 		left = pipe.SCard(ctx, w.store.keys.running(w.id))
 		return nil
 	})
+	if err == nil {
+		err = errors.Join(w.returnForwards(ctx), w.store.forgetForwards(ctx, w.id)) // without a heartbeat it gets no more
+	}
 	if err == nil && left.Val() == 0 {
 		err = w.store.rdb.SRem(ctx, w.store.keys.workers(), w.id).Err()
 	}

@@ -20,7 +20,8 @@ type Stats struct {
 // QueueStats counts the jobs of a queue.
 type QueueStats struct {
 	Queue Queue `json:"queue"`
-	// Pending wait for a slot, Running have one, Retry wait for another attempt.
+	// Pending wait for a slot, Running have one, Retry wait for another attempt. A job that was forwarded to the worker
+	// that holds its session is not among them.
 	Pending int64 `json:"pending"`
 	Running int64 `json:"running"`
 	Retry   int64 `json:"retry"`
@@ -38,7 +39,8 @@ func (c *Client) Stats(ctx context.Context) (Stats, error) {
 			name := c.store.keys.asynqQueue(queue)
 			counts[queue] = []*redis.IntCmd{
 				pipe.LLen(ctx, asynqKey(name, "pending")), pipe.LLen(ctx, asynqKey(name, "active")),
-				pipe.ZCard(ctx, asynqKey(name, "retry")), pipe.ZCard(ctx, c.store.keys.dead(queue)),
+				pipe.ZCard(ctx, asynqKey(name, "retry")), pipe.ZCard(ctx, asynqKey(name, "scheduled")),
+				pipe.ZCard(ctx, c.store.keys.dead(queue)),
 			}
 		}
 		return nil
@@ -49,7 +51,7 @@ func (c *Client) Stats(ctx context.Context) (Stats, error) {
 	stats := Stats{Workers: []WorkerInfo{}}
 	for _, queue := range Queues() {
 		n := counts[queue]
-		stats.Queues = append(stats.Queues, QueueStats{Queue: queue, Pending: n[0].Val(), Running: n[1].Val(), Retry: n[2].Val(), Dead: n[3].Val()})
+		stats.Queues = append(stats.Queues, QueueStats{Queue: queue, Pending: n[0].Val(), Running: n[1].Val(), Retry: n[2].Val() + n[3].Val(), Dead: n[4].Val()})
 	}
 	stats.Workers, err = c.workers(ctx, ids.Val())
 	return stats, err

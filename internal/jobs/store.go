@@ -73,14 +73,14 @@ func (s *store) run(ctx context.Context, script *redis.Script, id string, args .
 	return reply, nil
 }
 
-// enqueue puts a dispatch of a job on its queue. One that is there already is success.
-func (s *store) enqueue(ctx context.Context, tasks *asynq.Client, queue Queue, r ref) error {
+// enqueue puts a dispatch of a job on one of asynq's queues. One that is there already is success.
+func (s *store) enqueue(ctx context.Context, tasks *asynq.Client, asynqQueue string, r ref, more ...asynq.Option) error {
 	payload, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("encode task %s: %w", r, err)
 	}
-	_, err = tasks.EnqueueContext(ctx, asynq.NewTask(taskType, payload), asynq.TaskID(r.String()),
-		asynq.Queue(s.keys.asynqQueue(queue)), asynq.Timeout(taskTimeout), asynq.MaxRetry(taskRetries))
+	options := []asynq.Option{asynq.TaskID(r.String()), asynq.Queue(asynqQueue), asynq.Timeout(taskTimeout), asynq.MaxRetry(taskRetries)}
+	_, err = tasks.EnqueueContext(ctx, asynq.NewTask(taskType, payload), append(options, more...)...)
 	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
 		return fmt.Errorf("enqueue task %s: %w", r, err)
 	}
@@ -96,7 +96,7 @@ func (s *store) wake(ctx context.Context, queue Queue) {
 
 // dispatch enqueues a job again and wakes a worker for it.
 func (s *store) dispatch(ctx context.Context, queue Queue, r ref) error {
-	if err := s.enqueue(ctx, s.tasks, queue, r); err != nil {
+	if err := s.enqueue(ctx, s.tasks, s.keys.asynqQueue(queue), r); err != nil {
 		return err
 	}
 	s.wake(ctx, queue)

@@ -215,7 +215,7 @@ func (c *Client) enqueueAll(ctx context.Context, tasks *asynq.Client, jobs []*pe
 	for range min(enqueueWorkers, len(jobs)) {
 		workers.Go(func() {
 			for p := range next {
-				if err := c.store.enqueue(ctx, tasks, p.queue, p.ref); err != nil {
+				if err := c.store.enqueue(ctx, tasks, c.store.keys.asynqQueue(p.queue), p.ref); err != nil {
 					p.submission.Err = fmt.Errorf("submit job %s: %w", p.ref.ID, err)
 				}
 			}

@@ -101,11 +101,15 @@ func (s *sweeper) look(ctx context.Context, now time.Time) (dead []string, err e
 // recoverStranded puts back jobs that a worker took from asynq but never began.
 func (s *sweeper) recoverStranded(ctx context.Context, now time.Time) error {
 	cutoff := strconv.FormatInt(now.Add(leaseDuration-strandedAfter).Unix(), 10)
-	leases := map[Queue]*redis.StringSliceCmd{}
+	keys := s.worker.store.keys
+	names := []string{keys.workerQueue(s.worker.id)}
+	for _, queue := range Queues() {
+		names = append(names, keys.asynqQueue(queue))
+	}
+	leases := make([]*redis.StringSliceCmd, len(names))
 	_, err := s.worker.store.rdb.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		for _, queue := range Queues() {
-			key := asynqKey(s.worker.store.keys.asynqQueue(queue), "lease")
-			leases[queue] = pipe.ZRangeByScore(ctx, key, &redis.ZRangeBy{Min: "-inf", Max: cutoff, Count: 100})
+		for i, name := range names {
+			leases[i] = pipe.ZRangeByScore(ctx, asynqKey(name, "lease"), &redis.ZRangeBy{Min: "-inf", Max: cutoff, Count: 100})
 		}
 		return nil
 	})

@@ -52,6 +52,9 @@ type WorkerOptions struct {
 	Concurrency int
 	// InteractiveSlots come on top, for interactive jobs alone.
 	InteractiveSlots int
+	// SessionSlots are for jobs that other workers forward to this one, which holds the live interpreter of their
+	// session: 8 when 0. They come on top, since an interpreter has its memory already.
+	SessionSlots int
 	// Weights are the queues' shares of the shared slots; a queue without one has that of DefaultWeights.
 	Weights map[Queue]int
 	// Grace is how long Run lets jobs finish after its context ended.
@@ -73,6 +76,8 @@ type WorkerOptions struct {
 type Counters struct {
 	// Finished counts stored results and Failed attempts that our own machinery failed.
 	Finished, Failed atomic.Int64
+	// Forwarded counts jobs that were handed to the worker that holds their session, PutOff those whose session was not free.
+	Forwarded, PutOff atomic.Int64
 	// Dropped counts results that were not stored because another attempt owned the job.
 	Dropped atomic.Int64
 	// Recovered counts jobs of lost workers that were put back, Requeued those of our own at shutdown.
@@ -86,6 +91,7 @@ type Worker struct {
 	store          *store
 	log            *slog.Logger
 	slots          *slots
+	forwards       *forwards
 	counters       Counters
 	canceledResult []byte
 
@@ -118,8 +124,9 @@ func NewWorker(options WorkerOptions) (*Worker, error) {
 	store := newStore(options.Redis, options.Prefix, options.Retention, options.Log)
 	return &Worker{
 		id: options.ID, options: options, store: store, log: store.log.With("worker", options.ID), canceledResult: canceled,
-		slots: newSlots(options.Concurrency, options.InteractiveSlots, options.Weights),
-		stop:  make(chan struct{}), closing: make(chan struct{}),
+		slots:    newSlots(options.Concurrency, options.InteractiveSlots, options.Weights),
+		forwards: newForwards(options.SessionSlots),
+		stop:     make(chan struct{}), closing: make(chan struct{}),
 		attempts: map[string]*attempt{}, unclaimed: map[string]bool{},
 	}, nil
 }
@@ -130,6 +137,9 @@ func (o *WorkerOptions) applyDefaults() {
 	}
 	if o.Concurrency == 0 {
 		o.Concurrency = 1
+	}
+	if o.SessionSlots == 0 {
+		o.SessionSlots = 8
 	}
 	if o.MaxAttempts == 0 {
 		o.MaxAttempts = 4
@@ -150,11 +160,14 @@ func (o *WorkerOptions) validate() error {
 	if o.Redis == nil || o.Runner == nil {
 		refuse("redis and runner: want both")
 	}
-	if !validName(o.ID, 128) {
-		refuse("id: %.160q: want up to 128 letters, digits, '-', '_' and '.'", o.ID)
+	if !validName(o.ID, maxWorkerID) {
+		refuse("id: %.160q: want up to %d letters, digits, '-', '_' and '.'", o.ID, maxWorkerID)
 	}
 	if o.Concurrency < 1 || o.Concurrency > maxSlots || o.InteractiveSlots < 0 || o.InteractiveSlots > maxSlots {
 		refuse("slots: %d and %d for interactive jobs: want 1 to %d and 0 to %d", o.Concurrency, o.InteractiveSlots, maxSlots, maxSlots)
+	}
+	if o.SessionSlots < 1 || o.SessionSlots > maxSlots {
+		refuse("session slots: %d: want 1 to %d", o.SessionSlots, maxSlots)
 	}
 	for queue, weight := range o.Weights {
 		if _, err := ParseQueue(string(queue)); err != nil || queue == "" || weight < 1 {
@@ -169,6 +182,8 @@ func (o *WorkerOptions) validate() error {
 	}
 	return errors.Join(errs...)
 }
+
+const maxWorkerID = 128
 
 // maxSlots bounds the slots of a worker, and is far below what asynq is allowed to run at once.
 const maxSlots = 4096

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sandloop/sandloop/internal/grade"
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/workspace"
 )
 
 // workerProcessEnv makes the test binary a worker for the Redis at its value.
@@ -23,7 +24,7 @@ const workerProcessEnv = "JOBS_TEST_WORKER"
 // workerProcess runs jobs that never end by themselves and prints what happens to them.
 func workerProcess(addr string) {
 	rdb := redis.NewClient(&redis.Options{Addr: addr})
-	worker, err := NewWorker(WorkerOptions{ID: "child", Redis: rdb, Runner: printingRunner{}, Judge: printingRunner{}, Concurrency: 4})
+	worker, err := NewWorker(WorkerOptions{ID: "child", Redis: rdb, Runner: printingRunner{}, Judge: printingRunner{}, Sessions: printingSessions{}, Concurrency: 4})
 	if err == nil {
 		err = worker.Run(context.Background())
 	}
@@ -42,6 +43,13 @@ func (printingRunner) Run(ctx context.Context, program sandbox.Program) (sandbox
 func (p printingRunner) Judge(ctx context.Context, program sandbox.Program, _ grade.Task) (sandbox.Result, *grade.Report, error) {
 	result, err := p.Run(ctx, program)
 	return result, &grade.Report{Verdict: grade.AC}, err
+}
+
+type printingSessions struct{ printingRunner }
+
+func (p printingSessions) Run(ctx context.Context, job SessionJob) (sandbox.Result, *workspace.Report, error) {
+	result, err := p.printingRunner.Run(ctx, job.Program)
+	return result, nil, err
 }
 
 func (printingRunner) KillOlder(context.Context, string, int) error { return nil }
