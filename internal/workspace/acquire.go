@@ -101,6 +101,8 @@ func (s *Store) AcquireWait(ctx context.Context, session Session, owner, job str
 		case <-over.C:
 			return nil, err
 		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
 			return nil, fmt.Errorf("wait for %s: %w", session, context.Cause(ctx))
 		}
 		lease, err = s.Acquire(ctx, session, owner, job)

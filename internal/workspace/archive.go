@@ -79,6 +79,9 @@ func Unpack(archive []byte, maxBytes int64, maxFiles int) ([]sandbox.File, error
 }
 
 func unpack(archive []byte, maxBytes int64, maxFiles int) ([]sandbox.File, error) {
+	if len(archive) == 0 { // zstd takes it for a stream of nothing
+		return nil, errors.New("unpack: is empty")
+	}
 	plain, err := zstd.NewReader(bytes.NewReader(archive), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(2*window), zstd.WithDecoderLowmem(true))
 	if err != nil {
 		return nil, fmt.Errorf("unpack: %w", err)

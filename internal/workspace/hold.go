@@ -58,5 +58,5 @@ func (s *Store) Holds(ctx context.Context, session Session, nonce string) (bool,
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return false, fmt.Errorf("look who holds %s: %w", session, err)
 	}
-	return current == nonce, nil
+	return err == nil && current == nonce, nil
 }

@@ -2,6 +2,9 @@ package workspace
 
 import (
 	"context"
+	"net"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,7 +17,14 @@ import (
 	"github.com/sandloop/sandloop/internal/testenv"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	redis.SetLogger(silence{}) // what it says comes as an error, too
+	goleak.VerifyTestMain(m)
+}
+
+type silence struct{}
+
+func (silence) Printf(context.Context, string, ...any) {}
 
 // bound is how long a test waits for what must happen.
 const bound = 30 * time.Second
@@ -41,20 +51,6 @@ func setupMini(t *testing.T) *bundle {
 	return connect(t, redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()}))
 }
 
-// setupCluster starts a cluster of one server, which refuses commands on keys of several
-// slots as a larger one does.
-func setupCluster(t *testing.T) *bundle {
-	t.Helper()
-	addr := testenv.RedisServer(t, "--cluster-enabled", "yes")
-	single := redis.NewClient(&redis.Options{Addr: addr})
-	defer func() { require.NoError(t, single.Close()) }()
-	require.NoError(t, single.Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", 0, 16383).Err())
-	require.Eventually(t, func() bool {
-		return single.Set(t.Context(), "probe", 1, 0).Err() == nil
-	}, bound, 5*time.Millisecond, "cluster is up")
-	return connect(t, redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{addr}}))
-}
-
 func connect(t *testing.T, rdb redis.UniversalClient, options ...func(*Options)) *bundle {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -69,11 +65,10 @@ func connect(t *testing.T, rdb redis.UniversalClient, options ...func(*Options))
 	return &bundle{Store: New(rdb, o), t: t, ctx: ctx, rdb: rdb}
 }
 
-// everywhere runs a test on each kind of Redis.
-func everywhere(t *testing.T, test func(*testing.T, *bundle)) {
+// both runs a test on either kind of Redis.
+func both(t *testing.T, test func(*testing.T, *bundle)) {
 	t.Parallel()
 	t.Run("redis-server", func(t *testing.T) { t.Parallel(); test(t, setup(t)) })
-	t.Run("cluster", func(t *testing.T) { t.Parallel(); test(t, setupCluster(t)) })
 	t.Run("embedded", func(t *testing.T) { t.Parallel(); test(t, setupMini(t)) })
 }
 
@@ -106,4 +101,48 @@ func (b *bundle) holds(files ...sandbox.File) {
 func (b *bundle) runOut() {
 	b.t.Helper()
 	require.NoError(b.t, b.rdb.Del(b.ctx, b.keys.lease(notes)).Err())
+}
+
+// waiting returns once so many wait for the session.
+func (b *bundle) waiting(count int64) {
+	b.t.Helper()
+	channel := b.keys.freeChannel(notes)
+	require.Eventually(b.t, func() bool { return b.rdb.PubSubNumSub(b.ctx, channel).Val()[channel] >= count }, bound, time.Millisecond)
+}
+
+// outage is a Redis that a test can end and start again, with what it held, and a client that says when it could not reach it.
+type outage struct {
+	*testenv.Redis
+	missed atomic.Bool
+}
+
+func setupServer(t *testing.T) (*bundle, *outage) {
+	t.Helper()
+	o := &outage{Redis: testenv.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")}
+	rdb := redis.NewClient(&redis.Options{Addr: o.Addr, MaxRetries: -1})
+	rdb.AddHook(o)
+	return connect(t, rdb), o
+}
+
+func (o *outage) away(testing.TB)   { o.End(syscall.SIGTERM) }
+func (o *outage) back(t testing.TB) { o.Start(t) }
+func (o *outage) failed() bool      { return o.missed.Load() }
+
+// DialHook notes a failure.
+func (o *outage) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := next(ctx, network, addr)
+		if err != nil {
+			o.missed.Store(true)
+		}
+		return conn, err
+	}
+}
+
+// ProcessHook and ProcessPipelineHook change nothing.
+func (o *outage) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+// ProcessPipelineHook changes nothing.
+func (o *outage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
 }
