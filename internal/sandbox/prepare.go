@@ -24,6 +24,9 @@ func (t *Languages) Prepare(p Program, defaults, maxima Limits) (Prepared, error
 		return Prepared{}, err
 	}
 	limits = language.Floors.Raise(limits)
+	if p.Hold > 0 {
+		limits.WallTime, limits.CPUTime, limits.OutputKill = p.Hold, limits.CPUTimeWithin(p.Hold), 0
+	}
 	if limits.Memory > maxima.Memory || limits.PIDs > maxima.PIDs {
 		return Prepared{}, fmt.Errorf("language %s needs %d bytes of memory and %d processes: at most %d and %d are allowed here",
 			language.Name, limits.Memory, limits.PIDs, maxima.Memory, maxima.PIDs)

@@ -1,6 +1,9 @@
 package sandbox
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // ErrCanceled is the cause with which a caller cancels the context of a run to
 // say that somebody canceled the job: the run then ends with OutcomeCanceled. Any other
@@ -37,6 +40,12 @@ type Program struct {
 	// ID and Attempt name the container and its labels.
 	ID      string `json:"-"`
 	Attempt int    `json:"-"`
+	// Hold, if not 0, is for a program that the caller keeps running for long, whatever the operator's maxima. It is
+	// its wall-clock limit and makes the CPU time and the output of that time its limits. No job can ask for it.
+	Hold time.Duration `json:"-"`
+	// OnStart, if not nil, is called when the limits were verified and user code is about to start, once for
+	// each container. It must not block.
+	OnStart func(Enforcement) `json:"-"`
 	// OnOutput, if not nil, is called in order with the kept head of each stream as it
 	// comes, from one goroutine. It must not block for long.
 	OnOutput func(Output) `json:"-"`

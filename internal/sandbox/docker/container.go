@@ -24,6 +24,8 @@ type box struct {
 	id      string
 	shape   shape
 	created time.Time
+	// expires is when its sandbox-init ends by itself.
+	expires time.Time
 	// jobs have come to their end in it, all of one batch; used is when the last had been cleaned away.
 	jobs   int
 	used   time.Time
@@ -49,7 +51,7 @@ func (b *box) alive() bool {
 // start makes a container of the shape and waits until its sandbox-init is ready. What a
 // failure leaves behind is removed.
 func (r *Runner) start(ctx context.Context, spec ContainerSpec, s shape) (*box, error) {
-	spec.Deadline = r.lifetime()
+	spec.Deadline = r.lifetime() + spec.Hold
 	spec.Expires = time.Now().Add(spec.Deadline + 2*readyTimeout)
 	id, err := r.create(ctx, spec)
 	if err != nil {
@@ -57,13 +59,14 @@ func (r *Runner) start(ctx context.Context, spec ContainerSpec, s shape) (*box, 
 	}
 	r.open.Add(1)
 	b := &box{id: id, shape: s, created: time.Now()}
+	b.expires = b.created.Add(spec.Deadline)
 	if err := r.startCreated(ctx, b); err != nil {
 		return nil, errors.Join(err, r.remove(ctx, b))
 	}
 	return b, nil
 }
 
-// lifetime is how long a container's sandbox-init goes on before it ends by itself.
+// lifetime is how long the sandbox-init of a container that is not held goes on before it ends by itself.
 func (r *Runner) lifetime() time.Duration { return r.options.WarmAge + r.options.longestJob() }
 
 // create creates a container. The request is not canceled with ctx, because the daemon would

@@ -40,6 +40,8 @@ type ContainerSpec struct {
 	// Worker, Installation, Job and Attempt become labels; Job is empty for a warm container.
 	Worker, Installation, Job string
 	Attempt                   int
+	// Hold is how long beyond the time of any job the container is held.
+	Hold time.Duration
 	// Deadline is the time after which sandbox-init ends by itself; Expires is when the
 	// container has no business to exist any more.
 	Deadline time.Duration

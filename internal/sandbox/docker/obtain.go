@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/docker/docker/client"
 
@@ -46,12 +47,16 @@ func (r *Runner) cold(ctx context.Context, s shape, p sandbox.Program) (*box, er
 	if r.reuseOf(p, s) == nil { // a container of many jobs must not be killed for the sake of one
 		spec.Job, spec.Attempt = p.ID, p.Attempt
 	}
+	spec.Hold = p.Hold
 	return r.startHealed(ctx, spec, s)
 }
 
 // waiting takes a container that was started before: one of the batch, if reuse is not nil, or a warm one. It
-// returns nil if there is none.
-func (r *Runner) waiting(ctx context.Context, s shape, reuse *reuseKey) *box {
+// returns nil if there is none, and for a program that is held: no container that waits goes on for long enough.
+func (r *Runner) waiting(ctx context.Context, s shape, reuse *reuseKey, hold time.Duration) *box {
+	if hold > 0 {
+		return nil
+	}
 	if reuse != nil {
 		if b := r.reuse.take(ctx, *reuse); b != nil {
 			r.reused.Add(1)

@@ -26,7 +26,7 @@ type reuseKey struct {
 // reuseOf returns under which key a program's container is kept, or nil if it is not to be. What a network may
 // remember of a program cannot be wiped, so that a program that has one never shares a container.
 func (r *Runner) reuseOf(p sandbox.Program, s shape) *reuseKey {
-	if p.Reuse == "" || p.Network || !r.options.AllowReuse {
+	if p.Reuse == "" || p.Network || p.Hold > 0 || !r.options.AllowReuse {
 		return nil
 	}
 	return &reuseKey{batch: p.Reuse, shape: s}

@@ -79,7 +79,8 @@ func (r *Runner) runPrepared(
 		r.reuse.begin()
 		defer r.reuse.end()
 	}
-	b := r.waiting(ctx, s, reuse)
+	record := sandbox.Enforcement{Image: prepared.Language.Image, ImageID: found.id, Runtime: r.daemon.runtime}
+	b := r.waiting(ctx, s, reuse, p.Hold)
 	for {
 		waited := b != nil
 		if b == nil {
@@ -87,7 +88,14 @@ func (r *Runner) runPrepared(
 				return sandbox.Result{}, err
 			}
 		}
-		reused := b.jobs > 0
+		record.Reused = b.jobs > 0
+		record.Warm = waited && !record.Reused
+		if p.OnStart != nil {
+			j.onStart = func(view sandbox.KernelView) {
+				record.KernelView = view
+				p.OnStart(record)
+			}
+		}
 		t := &task{runner: r, box: b, waited: waited, job: j, program: p, limits: prepared.Limits, reuse: reuse}
 		result, err := t.run(ctx)
 		if errors.Is(err, errStale) && ctx.Err() == nil {
@@ -101,8 +109,8 @@ func (r *Runner) runPrepared(
 		if !t.started.IsZero() {
 			result.StartupTime = sandbox.Seconds(t.started.Sub(begun))
 		}
-		result.Enforcement.Image, result.Enforcement.ImageID = prepared.Language.Image, found.id
-		result.Enforcement.Runtime, result.Enforcement.Warm, result.Enforcement.Reused = r.daemon.runtime, waited && !reused, reused
+		record.KernelView = result.Enforcement.KernelView
+		result.Enforcement = record
 		return result, nil
 	}
 }

@@ -62,6 +62,9 @@ type series struct {
 
 // begin starts over with a fresh container.
 func (s *series) begin(p sandbox.Program, prepared sandbox.Prepared, maxima sandbox.Limits) {
+	if p.Hold > 0 { // its limits are the caller's, and those of its tests are checked against what is allowed
+		maxima.WallTime, maxima.CPUTime = max(maxima.WallTime, prepared.Limits.WallTime), max(maxima.CPUTime, prepared.Limits.CPUTime)
+	}
 	s.program, s.prepared, s.maxima = p, prepared, maxima
 	s.running, s.ran, s.spent, s.odd = false, 0, false, false
 }

@@ -35,6 +35,7 @@ type job struct {
 	spec     wire.Spec
 	files    []sandbox.File
 	stdin    []byte
+	onStart  func(sandbox.KernelView)
 	onOutput func(sandbox.Output)
 	// tests, if not nil, has what runs after the steps of the spec.
 	tests *series
@@ -167,6 +168,9 @@ func (s *session) frame(kind wire.Type, payload []byte) error {
 		s.started()
 		if err := decode(payload, s.report.start); err != nil {
 			return err
+		}
+		if s.job.onStart != nil {
+			s.job.onStart(s.report.start.Kernel)
 		}
 		if s.job.tests != nil && len(s.job.spec.Steps) == 0 {
 			s.nextTest()

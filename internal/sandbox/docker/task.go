@@ -77,7 +77,7 @@ func (t *task) converse(ctx context.Context) (report, error) {
 		deadline.Reset(stepTime(t.job.spec.Steps) + reportMargin)
 	}}
 	if t.job.tests != nil {
-		s.tests, s.expires = make(chan *testCase, 1), b.created.Add(t.runner.lifetime())
+		s.tests, s.expires = make(chan *testCase, 1), b.expires
 		s.expect = func(d time.Duration) {
 			if deadline.Stop(); d > 0 {
 				deadline.Reset(d)
