@@ -1,6 +1,8 @@
 package main
 
 import (
+	"path/filepath"
+
 	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/jobs"
 )
@@ -22,10 +24,11 @@ func (v recordView) show(a *app, record jobs.Record, shown *output) error {
 			return err
 		}
 	} else {
-		if err := shown.finish(result); err != nil {
+		if err := v.showOutput(a, record, shown); err != nil {
 			return &cli.OutputError{Err: err}
 		}
 		printNotes(a.stderr, result)
+		printSessionNotes(a.stderr, record.Session)
 		if result.OK {
 			for _, pattern := range unmatched(result, v.patterns) {
 				say(a.stderr, "--out %s: the program left no such file", pattern)
@@ -33,16 +36,43 @@ func (v recordView) show(a *app, record jobs.Record, shown *output) error {
 		}
 	}
 	code := resultCode(result)
-	if v.writeFiles {
-		if err := v.out.write(result.Files, v.patterns); err != nil {
-			report(a.stderr, err)
-			if code == 0 {
-				code = exitFailure
-			}
+	if err := v.keepFiles(a, record); err != nil {
+		report(a.stderr, err)
+		if code == 0 {
+			code = exitFailure
 		}
 	}
 	if code == 0 {
 		return nil
 	}
 	return exitWith(code, nil)
+}
+
+// showOutput prints the program's output, and after it what a live session shows beside it.
+func (v recordView) showOutput(a *app, record jobs.Record, shown *output) error {
+	if err := shown.finish(record.Result); err != nil {
+		return err
+	}
+	return showLive(a.stdout, record)
+}
+
+// keepFiles stores the files that came back, if they are to be stored, and says where the figures are.
+func (v recordView) keepFiles(a *app, record jobs.Record) error {
+	figures := figuresOf(record)
+	if !v.writeFiles {
+		if !v.asJSON {
+			for _, figure := range figures {
+				say(a.stderr, "figure %s (%s) is not written: --out-dir FOLDER writes it", figure.Path, figure.MIME)
+			}
+		}
+		return nil
+	}
+	files := v.withFreeNames(record.Result.Files, figures)
+	if err := v.out.write(files, v.patterns); err != nil {
+		return err
+	}
+	for _, figure := range figures {
+		say(a.stderr, "figure %s (%s)", filepath.Join(v.out.dir, figure.Path), figure.MIME)
+	}
+	return nil
 }
