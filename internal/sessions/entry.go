@@ -1,0 +1,97 @@
+package sessions
+
+import (
+	"crypto/sha256"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/workspace"
+)
+
+// entry is a live interpreter. The job that took it may use and change it until it puts it back.
+type entry struct {
+	session     workspace.Session
+	nonce       string
+	language    string
+	interpreter Interpreter
+	terms       terms
+	started     time.Time
+
+	// Under the mutex of Sessions: when it was used last, whether a job has it, and why it is being ended, if it is.
+	used   time.Time
+	busy   bool
+	ending string
+
+	cells int
+	// version is that of the session's files which /workspace has, or unsettled.
+	version int64
+	has     contents
+}
+
+// unsettled is the version of a workspace that is none of the session's: a call wrote what was not committed.
+const unsettled = -1
+
+// ended tells whether the interpreter is gone.
+func (e *entry) ended() bool {
+	select {
+	case <-e.interpreter.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// contents is what a workspace holds: a hash for each path.
+type contents map[string][sha256.Size]byte
+
+// unknown is of a file that is there and that nobody has seen.
+var unknown [sha256.Size]byte
+
+func hash(file sandbox.File) [sha256.Size]byte {
+	if file.Executable {
+		return sha256.Sum256(append([]byte{'x'}, file.Data...))
+	}
+	return sha256.Sum256(append([]byte{'-'}, file.Data...))
+}
+
+// contentsOf takes files as what there is.
+func contentsOf(files []sandbox.File) contents {
+	c := make(contents, len(files))
+	for _, file := range files {
+		c[file.Path] = hash(file)
+	}
+	return c
+}
+
+// difference tells what makes the workspace hold just these files.
+func (c contents) difference(files []sandbox.File) (write []sandbox.File, remove []string) {
+	surplus := maps.Clone(c)
+	for _, file := range files {
+		if have, there := c[file.Path]; !there || have != hash(file) {
+			write = append(write, file)
+		}
+		delete(surplus, file.Path)
+	}
+	for name := range surplus {
+		remove = append(remove, name)
+	}
+	return write, remove
+}
+
+// change notes what a call did. Refused files are there, as whatever.
+func (c contents) change(written []sandbox.File, deleted []string, refused []sandbox.RefusedFile) {
+	for _, name := range deleted {
+		delete(c, name)
+		maps.DeleteFunc(c, func(path string, _ [sha256.Size]byte) bool { return strings.HasPrefix(path, name+"/") })
+	}
+	for _, file := range written {
+		c[file.Path] = hash(file)
+	}
+	for _, file := range refused {
+		if file.Limit && file.Path != "." {
+			c[file.Path] = unknown
+		}
+	}
+}
