@@ -20,6 +20,8 @@ state=${SANDLOOP_STATE:-${XDG_STATE_HOME:-${HOME:-/root}/.local/state}/sandloop}
 . "$root/scripts/setup/redis.sh"
 # shellcheck source=scripts/setup/tools.sh
 . "$root/scripts/setup/tools.sh"
+# shellcheck source=scripts/setup/node.sh
+. "$root/scripts/setup/node.sh"
 # shellcheck source=scripts/setup/image.sh
 . "$root/scripts/setup/image.sh"
 
@@ -30,6 +32,7 @@ usage() {
 		  docker        a Docker daemon that answers; installed and started if need be
 		  redis         the redis-server program, for the tests; not started
 		  tools         what building, testing and linting need beside Go
+		  node          Node.js and the packages of the test that drives \`agent mcp\`
 		  image NAME    the runtime image sandloop/NAME; NAME is core or full
 		  stop          stops what set-up itself started, and nothing else
 
@@ -56,6 +59,7 @@ main() {
 		docker) with_lock docker docker_step ;;
 		redis) redis_step ;;
 		tools) tools_step ;;
+		node) with_lock node node_step ;;
 		stop) with_lock docker docker_stop ;;
 		image)
 			shift

@@ -15,6 +15,8 @@ main() {
 		trap 'scripts/setup.sh stop' EXIT
 	fi
 	scripts/setup.sh "${steps[@]}"
+	# Where it is missing one test skips on a laptop, and fails in CI.
+	scripts/setup.sh node || [[ -z ${CI:-} ]]
 	make --no-print-directory build
 	export SANDLOOP_INIT=$root/bin/sandbox-init
 	go test -race -timeout 30m "$@"
