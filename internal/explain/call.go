@@ -17,7 +17,7 @@ type Call struct {
 	Language string
 	// Argv is set for a command that was run instead of code.
 	Argv []string
-	// Live tells that the code was for a live interpreter.
+	// Live tells that the code was meant for a live interpreter.
 	Live bool
 	// Result is the job's, and Session its report on the session, nil without one.
 	Result  sandbox.Result

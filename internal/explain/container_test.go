@@ -161,7 +161,7 @@ func TestARealCancelGivesItsNote(t *testing.T) {
 // internal/agent/toolbox.
 func TestEveryNoteIsTriggeredInAContainer(t *testing.T) {
 	t.Parallel()
-	covered := []Kind{Canceled, OurFailure, StartedAnew, Ended}
+	covered := []Kind{Canceled, OurFailure, StartedAnew, NotLive, Ended}
 	for _, c := range append(append(limitsInContainers(), surroundingsInContainers()...), fullInContainers()...) {
 		covered = append(covered, c.kind)
 	}

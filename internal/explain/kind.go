@@ -10,6 +10,7 @@ const (
 	UnknownLanguage Kind = "unknown_language"
 	Rejected        Kind = "rejected"
 	StartedAnew     Kind = "interpreter_started_anew"
+	NotLive         Kind = "not_in_the_interpreter"
 	CompileError    Kind = "compile_error"
 	OutOfMemory     Kind = "out_of_memory"
 	HeapFull        Kind = "heap_full"

@@ -85,7 +85,7 @@ func (f *facts) progress() string {
 		text = fmt.Sprintf(" Until then it wrote %s to %s, at last the line %s.", size(s.stream.Total), name, strconv.Quote(lastLine(s.text)))
 		break
 	}
-	if f.Live && f.live().Ended == "" {
+	if f.ranLive() && f.live().Ended == "" {
 		text += " The interpreter lives on, with the variables as they were at that moment."
 	}
 	return text

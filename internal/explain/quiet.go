@@ -75,7 +75,7 @@ func printedNothing(f *facts) string {
 		return "the command failed and printed nothing"
 	case !f.Result.OK:
 		return "the program failed and printed nothing"
-	case f.Live:
+	case f.ranLive():
 		return fmt.Sprintf("the code ran and printed nothing. To see a value, end with it as an expression, or use %s", how)
 	case how == "":
 		return "the program ran and printed nothing. What it does not print is not seen"

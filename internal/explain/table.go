@@ -16,6 +16,7 @@ var table = []row{
 	{UnknownLanguage, (*facts).languageUnknown, unknownLanguage},
 	{Rejected, rejectedForAnother, rejected},
 	{StartedAnew, (*facts).startedAnew, startedAnew},
+	{NotLive, (*facts).ranBesideTheInterpreter, notLive},
 	{CompileError, ended(sandbox.OutcomeCompileError), compileError},
 	{OutOfMemory, (*facts).killedForMemory, outOfMemory},
 	{HeapFull, (*facts).heapFull, heapFull},

@@ -23,7 +23,7 @@ func (t *Toolbox) describeRunCode() string {
 	text.WriteString("Runs code in a sandbox and returns what it printed, its exit code, and notes in square brackets about limits that it hit. ")
 	switch {
 	case t.isLive():
-		text.WriteString("python and node run in live interpreters: variables, imports and functions stay from call to call, and the value of the last expression is shown by itself. " +
+		text.WriteString("python runs in a live interpreter, and so does node if it is what you begin with: variables, imports and functions stay from call to call, and the value of the last expression is shown by itself. " +
 			"Open matplotlib figures come back as pictures. Other languages run as programs of their own. Files in /workspace stay. ")
 	case t.options.Session != "":
 		text.WriteString("Each call is a program of its own: variables do not stay from call to call, files in /workspace do. Image files that it writes there come back as pictures. ")

@@ -124,3 +124,14 @@ func TestAJobWhoseQueueCannotBeReached(t *testing.T) {
 	queue.statusErr = jobs.ErrNotFound
 	require.Contains(t, call(t, box, "cancel_job", object{"id": "k1"}, nil).Text, "[there is no job \"k1\".")
 }
+
+func TestAbandonCancelsWhatHasNotEnded(t *testing.T) {
+	t.Parallel()
+	box, queue := setup(t)
+	ended := call(t, box, "submit_job", object{"language": "python", "code": "1"}, nil).JobID
+	queue.finish(ok("2\n"))
+	call(t, box, "wait_job", object{"id": ended}, nil)
+	open := call(t, box, "submit_job", object{"language": "python", "code": "2"}, nil).JobID
+	box.Abandon(t.Context())
+	require.Equal(t, []string{open}, queue.canceled)
+}
