@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,9 +17,13 @@ import (
 type collector struct {
 	// main is the program's own file, which goes to mainPath and is not sent twice.
 	main, mainPath string
-	left           int64
-	files          []sandbox.File
+	// flag is what errors call that which names the files, --file if empty, and most what is above left.
+	flag, most string
+	left       int64
+	files      []sandbox.File
 }
+
+func (c *collector) named() string { return cmp.Or(c.flag, "--file") }
 
 // add reads one --file value: [DEST=]PATH.
 func (c *collector) add(spec string) error {
@@ -27,11 +32,11 @@ func (c *collector) add(spec string) error {
 		name, dest = spec, defaultDest(spec)
 	}
 	if name == "" {
-		return fmt.Errorf("--file %q: want PATH or DEST=PATH", spec)
+		return fmt.Errorf("%s %q: want PATH or DEST=PATH", c.named(), spec)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return fmt.Errorf("--file: %w", err)
+		return fmt.Errorf("%s: %w", c.named(), err)
 	}
 	if !info.IsDir() {
 		if given && strings.HasSuffix(dest, "/") {
@@ -64,25 +69,25 @@ func defaultDest(name string) string {
 func (c *collector) addFile(dest, name string) error {
 	info, err := os.Stat(name)
 	if err != nil {
-		return fmt.Errorf("--file: %w", err)
+		return fmt.Errorf("%s: %w", c.named(), err)
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("--file %s: is neither a file nor a folder", name)
+		return fmt.Errorf("%s %s: is neither a file nor a folder", c.named(), name)
 	}
 	if dest == c.mainPath && c.isMain(info) {
 		return nil
 	}
 	file, err := os.Open(name) //nolint:gosec // the user's own file
 	if err != nil {
-		return fmt.Errorf("--file: %w", err)
+		return fmt.Errorf("%s: %w", c.named(), err)
 	}
 	defer func() { _ = file.Close() }()
 	data, err := io.ReadAll(io.LimitReader(file, c.left+1))
 	if err != nil {
-		return fmt.Errorf("--file: %w", err)
+		return fmt.Errorf("%s: %w", c.named(), err)
 	}
 	if int64(len(data)) > c.left {
-		return fmt.Errorf("--file %s: with it the files are larger than a job may send", name)
+		return fmt.Errorf("%s %s: with it the files are larger than %s", c.named(), name, cmp.Or(c.most, "a job may send"))
 	}
 	c.left -= int64(len(data))
 	c.files = append(c.files, sandbox.File{Path: dest, Data: data, Executable: info.Mode()&0o111 != 0})

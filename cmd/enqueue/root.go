@@ -31,7 +31,7 @@ func newRootCommand(a *app) *cobra.Command {
 	config.AddFlag(flags, "redis", "redis.addr", "`address` of Redis: embedded, host:port or a URL (default: embedded)")
 	root.AddCommand(
 		newRunCommand(a), newSubmitCommand(a), newWaitCommand(a), newResultCommand(a), newStatusCommand(a),
-		newBatchCommand(a), newCancelCommand(a), newStatsCommand(a), newLanguagesCommand(a), newReportCommand(a), newProblemCommand(a), newGradeCommand(a),
+		newBatchCommand(a), newCancelCommand(a), newStatsCommand(a), newLanguagesCommand(a), newReportCommand(a), newProblemCommand(a), newGradeCommand(a), newSessionCommand(a),
 	)
 	cli.AddVersion(root, a.stdout)
 	return root

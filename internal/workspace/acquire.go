@@ -53,7 +53,7 @@ func (s *Store) Acquire(ctx context.Context, session Session, owner, job string)
 	reply, err := s.run(ctx, acquireScript, session, []string{s.keys.result(session, job)},
 		lease.token, owner, job, millis(leaseTime), millis(s.options.Expiry))
 	if err != nil {
-		return nil, fmt.Errorf("acquire %s for job %s: %w", session, job, err)
+		return nil, fmt.Errorf("acquire %s: %w", session, err)
 	}
 	switch reply[0] {
 	case "committed":

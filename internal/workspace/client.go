@@ -47,7 +47,8 @@ func (s *Store) ReadFile(ctx context.Context, session Session, name string) (san
 }
 
 // Write changes the files of a session as Apply does, and makes a session that does not exist. While a job has it, Write
-// waits up to most, and then has ErrBusy. The head is that after the change.
+// waits up to most, and then has ErrBusy. The head is that after the change. Files above the quota are a *QuotaError, and
+// those that no folder can hold ErrInvalid; then nothing is changed.
 func (s *Store) Write(ctx context.Context, session Session, write []sandbox.File, deleted []string, most time.Duration) (Head, error) {
 	if err := checkFiles(write); err != nil {
 		return Head{}, err

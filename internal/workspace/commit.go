@@ -54,21 +54,22 @@ return {'committed', version}
 `)
 
 // Commit makes the files those of the session, in one step with the result. The version grows if they differ from what
-// was there; Head tells. Files above the quota are a *QuotaError. A lease that ran out still commits if nobody got one after
+// was there; Head tells. Files above the quota are a *QuotaError,
+// and those that no folder can hold ErrInvalid. A lease that ran out still commits if nobody got one after
 // it; else the error is ErrFenced. After any error the session is as before, and the caller may commit something else.
 func (l *Lease) Commit(ctx context.Context, c Commit) error {
 	if l.Committed != nil {
 		return ErrFenced
 	}
 	if len(c.Result) > MaxResult {
-		return fmt.Errorf("commit job %s: the result is %d bytes: want at most %d", l.job, len(c.Result), MaxResult)
+		return fmt.Errorf("commit to %s: the result is %d bytes: want at most %d", l.session, len(c.Result), MaxResult)
 	}
 	next, archive, err := l.prepare(c)
 	if err != nil {
-		return fmt.Errorf("commit job %s to %s: %w", l.job, l.session, err)
+		return fmt.Errorf("commit to %s: %w", l.session, err)
 	}
 	if err := l.commit(ctx, &next, archive, c.Result); err != nil {
-		return fmt.Errorf("commit job %s to %s: %w", l.job, l.session, err)
+		return fmt.Errorf("commit to %s: %w", l.session, err)
 	}
 	l.Head = next
 	return nil

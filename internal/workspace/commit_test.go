@@ -118,7 +118,7 @@ func TestFilesThatNoFolderCanHoldAreRefused(t *testing.T) {
 		{file("../a", "")}, {file("/a", "")}, {file("a\x00", "")}, {file("", "")}, {file("a/../b", "")}, {file(sandbox.OutPath, "")},
 		{file("a", ""), file("a", "")}, {file("a", ""), file("a/b/c", "")}, {file("a/b/c", ""), file("a/b", "")},
 	} {
-		require.Error(t, lease.Commit(b.ctx, Commit{Files: files}), "%v", files)
+		require.ErrorIs(t, lease.Commit(b.ctx, Commit{Files: files}), ErrInvalid, "%v", files)
 	}
 	require.Zero(t, lease.Head.Version)
 }

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
@@ -73,10 +72,10 @@ func Diff(from, to []sandbox.File) (write []sandbox.File, deleted []string) {
 	return write, deleted
 }
 
-// checkFiles refuses what could not be the content of a folder.
+// checkFiles refuses with ErrInvalid what could not be the content of a folder.
 func checkFiles(files []sandbox.File) error {
 	if err := sandbox.CheckFiles(files); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	names := make(map[string]bool, len(files))
 	for _, file := range files {
@@ -85,7 +84,7 @@ func checkFiles(files []sandbox.File) error {
 	for _, file := range files {
 		for folder := range foldersOf(file.Path) {
 			if names[folder] {
-				return fmt.Errorf("files: %q is a file and %q lies in it", folder, strings.TrimPrefix(file.Path, folder+"/"))
+				return fmt.Errorf("%w: %q is a file and %q would lie in it", ErrInvalid, folder, file.Path)
 			}
 		}
 	}

@@ -132,7 +132,7 @@ func (l *Lease) Release(ctx context.Context) error {
 	defer cancel()
 	_, err := l.run(ctx, releaseScript, nil, l.store.keys.freeChannel(l.session))
 	if err != nil && !isFenced(err) {
-		return fmt.Errorf("release %s of job %s: %w", l.session, l.job, err)
+		return fmt.Errorf("release %s: %w", l.session, err)
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ var (
 	ErrBusy = errors.New("the session is in use")
 	// ErrFenced means that a lease is over: somebody else got one after it, or the session was deleted. Nothing was changed.
 	ErrFenced = errors.New("the session was taken over by another job or deleted")
+	// ErrInvalid means that files cannot be those of a session, since no folder could hold them.
+	ErrInvalid = errors.New("these files cannot be kept")
 	// ErrDamaged means that what Redis holds of a session cannot be read, which no repetition mends.
 	ErrDamaged = errors.New("the stored files are damaged: delete the session and start anew")
 )
