@@ -3,6 +3,7 @@ package sessions
 import (
 	"crypto/sha256"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,11 +44,8 @@ func (e *entry) ended() bool {
 	}
 }
 
-// contents is what a workspace holds: a hash for each path.
+// contents is what a workspace holds: a hash for each path. It is nil when nobody knows.
 type contents map[string][sha256.Size]byte
-
-// unknown is of a file that is there and that nobody has seen.
-var unknown [sha256.Size]byte
 
 func hash(file sandbox.File) [sha256.Size]byte {
 	if file.Executable {
@@ -65,8 +63,11 @@ func contentsOf(files []sandbox.File) contents {
 	return c
 }
 
-// difference tells what makes the workspace hold just these files.
+// difference tells what makes the workspace hold just these files: which to write after others were removed.
 func (c contents) difference(files []sandbox.File) (write []sandbox.File, remove []string) {
+	if c == nil {
+		return files, []string{"."}
+	}
 	surplus := maps.Clone(c)
 	for _, file := range files {
 		if have, there := c[file.Path]; !there || have != hash(file) {
@@ -74,24 +75,16 @@ func (c contents) difference(files []sandbox.File) (write []sandbox.File, remove
 		}
 		delete(surplus, file.Path)
 	}
-	for name := range surplus {
-		remove = append(remove, name)
-	}
-	return write, remove
+	return write, slices.Sorted(maps.Keys(surplus))
 }
 
-// change notes what a call did. Refused files are there, as whatever.
-func (c contents) change(written []sandbox.File, deleted []string, refused []sandbox.RefusedFile) {
+// change notes what a call did.
+func (c contents) change(written []sandbox.File, deleted []string) {
 	for _, name := range deleted {
 		delete(c, name)
 		maps.DeleteFunc(c, func(path string, _ [sha256.Size]byte) bool { return strings.HasPrefix(path, name+"/") })
 	}
 	for _, file := range written {
 		c[file.Path] = hash(file)
-	}
-	for _, file := range refused {
-		if file.Limit && file.Path != "." {
-			c[file.Path] = unknown
-		}
 	}
 }

@@ -23,11 +23,11 @@ type interpreter struct {
 	closed chan struct{}
 }
 
-func (b *bundle) start(_ context.Context, program sandbox.Program, files []sandbox.File) (Interpreter, error) {
+func (b *bundle) start(_ context.Context, options live.Options) (Interpreter, error) {
 	if b.startError != nil {
 		return nil, b.startError
 	}
-	i := &interpreter{program: program, files: texts(files), done: make(chan struct{}), closed: make(chan struct{})}
+	i := &interpreter{program: options.Program, files: texts(options.Files), done: make(chan struct{}), closed: make(chan struct{})}
 	b.started.Lock()
 	b.interpreters = append(b.interpreters, i)
 	b.started.Unlock()
@@ -39,6 +39,9 @@ func (i *interpreter) Run(ctx context.Context, cell live.Cell) (live.Outcome, er
 	i.cells = append(i.cells, cell)
 	for _, name := range cell.Delete {
 		delete(i.files, name)
+		if name == "." {
+			clear(i.files)
+		}
 	}
 	for _, file := range cell.Write {
 		i.files[file.Path] = string(file.Data)
@@ -58,7 +61,7 @@ func (i *interpreter) Run(ctx context.Context, cell live.Cell) (live.Outcome, er
 
 // fine is the outcome of a cell that did not fail.
 func fine(changes live.Changes) live.Outcome {
-	return live.Outcome{Result: sandbox.Result{Outcome: sandbox.OutcomeOK, OK: true}, Changes: changes}
+	return live.Outcome{Result: sandbox.Result{Outcome: sandbox.OutcomeOK, OK: true, Collected: true}, Changes: changes}
 }
 
 func (i *interpreter) Close() {

@@ -23,20 +23,24 @@ func (s *Sessions) runLive(ctx context.Context, c *call) (sandbox.Result, *works
 		return s.runPlain(ctx, c)
 	case err != nil:
 		return sandbox.Result{}, nil, err
-	}
-	if e != nil {
+	case e != nil:
 		if err := e.terms.allow(c); err != nil {
 			s.put(e)
 			return rejected(err), &workspace.Report{Version: c.lease.Head.Version}, nil
 		}
-		return s.runCell(ctx, c, e, workspace.LiveReport{})
-	}
-	e, refusal, err := s.begin(ctx, c)
-	if err != nil || refusal != nil {
-		if refusal == nil {
-			refusal = &sandbox.Result{}
+		result, report, err := s.runCell(ctx, c, e, workspace.LiveReport{})
+		if !errors.Is(err, live.ErrEnded) {
+			return result, report, err
 		}
-		return *refusal, nil, err
+		lost = e.interpreter.Reason() // it ended when nobody looked, and nothing of the call has run
+	}
+	e, err = s.begin(ctx, c)
+	var refusal *live.RejectedError
+	switch {
+	case errors.As(err, &refusal):
+		return refusal.Result, &workspace.Report{Version: c.lease.Head.Version}, nil
+	case err != nil:
+		return sandbox.Result{}, nil, err
 	}
 	return s.runCell(ctx, c, e, workspace.LiveReport{Started: true, Lost: lost})
 }
@@ -151,12 +155,20 @@ func (s *Sessions) keep(
 ) (sandbox.Result, *workspace.Report, error) {
 	result, changes := outcome.Result, outcome.Changes
 	report := &workspace.Report{Version: c.lease.Head.Version, Refused: changes.Refused, Live: &outcome.Report}
-	changed := len(changes.Written) > 0 || len(changes.Deleted) > 0 || slices.ContainsFunc(changes.Refused, overLimit)
-	if changed {
+	excess := slices.ContainsFunc(changes.Refused, overLimit)
+	changed := excess || len(changes.Written) > 0 || len(changes.Deleted) > 0
+	if changed || result.Outcome == sandbox.OutcomeCanceled {
 		e.version = unsettled
-		e.has.change(changes.Written, changes.Deleted, changes.Refused)
 	}
-	if result.Outcome == sandbox.OutcomeCanceled {
+	e.has.change(changes.Written, changes.Deleted)
+	switch {
+	case result.Outcome == sandbox.OutcomeCanceled:
+		return result, report, nil
+	case excess: // of which nobody told all
+		e.has, report.Refused = nil, append(report.Refused, nothingKept)
+		return result, report, nil
+	case !result.Collected:
+		report.Refused = append(report.Refused, lostFiles)
 		return result, report, nil
 	}
 	if after == nil && (changed || len(c.Program.Outputs) > 0) {
@@ -167,21 +179,26 @@ func (s *Sessions) keep(
 		after = before
 	}
 	after = workspace.Apply(after, changes.Written, changes.Deleted)
-	back, without := c.wanted(after, changes.Refused)
+	c.bringBack(&result, after, changes.Refused)
+	if err := s.commit(ctx, c, before, after, result, report); err != nil {
+		return sandbox.Result{}, nil, err
+	}
+	if slices.ContainsFunc(report.Refused, overLimit) {
+		e.version = unsettled
+	} else {
+		e.version = c.lease.Head.Version
+	}
+	return result, report, nil
+}
+
+// bringBack adds to the figures of a cell the files that the job asked for.
+func (c *call) bringBack(result *sandbox.Result, files []sandbox.File, refused []sandbox.RefusedFile) {
+	back, without := c.wanted(files, refused)
+	figures := result.Files
 	for _, file := range back {
-		if !slices.ContainsFunc(result.Files, func(figure sandbox.File) bool { return figure.Path == file.Path }) {
+		if !slices.ContainsFunc(figures, func(figure sandbox.File) bool { return figure.Path == file.Path }) {
 			result.Files = append(result.Files, file)
 		}
 	}
 	result.RefusedFiles = append(result.RefusedFiles, without...)
-	if slices.ContainsFunc(changes.Refused, overLimit) {
-		return result, report, nil
-	}
-	if err := s.commit(ctx, c, before, after, result, report); err != nil {
-		return sandbox.Result{}, nil, err
-	}
-	if !slices.ContainsFunc(report.Refused, overLimit) {
-		e.version = c.lease.Head.Version
-	}
-	return result, report, nil
 }

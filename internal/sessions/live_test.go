@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -116,14 +117,16 @@ func TestFilesThatALiveCallBringsAreKept(t *testing.T) {
 func TestWhatALiveCallDidWithoutACommitIsUndone(t *testing.T) {
 	t.Parallel()
 	large := live.Changes{Written: list(map[string]string{"a": "2", "large": "123456789"})}
-	limit := sandbox.RefusedFile{Path: "huge", Reason: "has 99 bytes", Limit: true}
+	limit := sandbox.RefusedFile{Path: ".", Reason: "changed files have 99 bytes", Limit: true}
 	for name, c := range map[string]struct {
 		outcome live.Outcome
 		refused string
+		write   map[string]string
+		remove  []string
 	}{
-		"canceled": {live.Outcome{Result: sandbox.Result{Outcome: sandbox.OutcomeCanceled}, Changes: large}, ""},
-		"quota":    {fine(large), "the session would hold 11 bytes: want at most 10: no change of this job is kept"},
-		"limit":    {fine(live.Changes{Written: list(map[string]string{"a": "2"}), Refused: []sandbox.RefusedFile{limit}}), "has 99 bytes"},
+		"canceled": {live.Outcome{Result: sandbox.Result{Outcome: sandbox.OutcomeCanceled, Collected: true}, Changes: large}, "", map[string]string{"a": "1"}, []string{"large"}},
+		"quota":    {fine(large), "the session would hold 11 bytes: want at most 10: no change of this job is kept", map[string]string{"a": "1"}, []string{"large"}},
+		"limit":    {fine(live.Changes{Refused: []sandbox.RefusedFile{limit}}), nothingKept.Reason, map[string]string{"a": "1", "b": "b"}, []string{"."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +146,8 @@ func TestWhatALiveCallDidWithoutACommitIsUndone(t *testing.T) {
 			b.must(job("3", inSession))
 			python := b.interpreters[0]
 			require.Equal(t, map[string]string{"a": "1", "b": "b"}, python.files)
-			require.Len(t, python.cells[2].Delete, 1, "large or huge")
+			require.Equal(t, c.write, texts(python.cells[2].Write))
+			require.Equal(t, c.remove, python.cells[2].Delete)
 			require.Len(t, b.interpreters, 1, "variables live on")
 		})
 	}
@@ -330,6 +334,50 @@ func TestAThawedWorkerEndsTheInterpreterWhoseCommitIsRefused(t *testing.T) {
 	require.True(t, b.interpreters[0].isClosed())
 	require.Equal(t, map[string]string{"a": "the next one's"}, b.files())
 	require.Empty(t, b.head().LiveEnded, "it is not that session's")
+}
+
+func TestAnInterpreterThatTookItsFilesWithItLeavesThoseFromBefore(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.has(map[string]string{"a": "1"})
+	b.must(job("1", inSession))
+	b.does(func(context.Context, live.Cell) (live.Outcome, error) {
+		outcome := live.Outcome{Result: sandbox.Result{Outcome: sandbox.OutcomeOutOfMemory}, Changes: live.Changes{Deleted: []string{"a"}}}
+		outcome.Report.Ended = "the kernel killed it"
+		return outcome, nil
+	})
+	result, report := b.must(job("2", inSession, func(j *jobs.SessionJob) { j.Program.Files = list(map[string]string{"b": "2"}) }))
+	require.Equal(t, sandbox.OutcomeOutOfMemory, result.Outcome)
+	require.Equal(t, []sandbox.RefusedFile{lostFiles}, report.Refused)
+	require.Equal(t, map[string]string{"a": "1"}, b.files())
+	_, report = b.must(job("3", inSession))
+	require.Equal(t, "the kernel killed it", report.Live.Lost)
+	require.Equal(t, map[string]string{"a": "1"}, b.interpreters[1].files)
+}
+
+func TestAnInterpreterThatEndsJustBeforeTheCallIsReplaced(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.must(job("1", inSession))
+	first := b.interpreters[0]
+	b.does(func(context.Context, live.Cell) (live.Outcome, error) {
+		first.die("killed in the night")
+		return live.Outcome{}, fmt.Errorf("run: %w", live.ErrEnded)
+	})
+	_, report := b.must(job("2", inSession))
+	require.Equal(t, &workspace.LiveReport{Started: true, Lost: "killed in the night"}, report.Live)
+	require.Equal(t, 1, b.places)
+}
+
+func TestAnInterpreterThatCannotBeHadIsAResult(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	refusal := sandbox.Result{Outcome: sandbox.OutcomeRejected, ExitCode: -1, Message: "network: none here"}
+	b.startError = &live.RejectedError{Result: refusal}
+	result, report := b.must(job("1", inSession))
+	require.Equal(t, refusal, result)
+	require.Equal(t, &workspace.Report{}, report)
+	require.Zero(t, b.places)
 }
 
 func TestAPanicEndsTheInterpreterAndFreesTheSession(t *testing.T) {

@@ -33,16 +33,23 @@ func (s *Sessions) runPlain(ctx context.Context, c *call) (sandbox.Result, *work
 	case result.Outcome == sandbox.OutcomeCanceled || result.Outcome == sandbox.OutcomeRejected || result.Outcome == sandbox.OutcomeInfraError:
 		return result, report, nil
 	case !left.Collected:
-		report.Refused = []sandbox.RefusedFile{{Path: ".", Reason: "the sandbox was lost with all its files: no change of this job is kept"}}
+		report.Refused = []sandbox.RefusedFile{lostFiles}
 		return result, report, nil
 	}
 	report.Refused = left.RefusedFiles
 	if slices.ContainsFunc(report.Refused, overLimit) {
+		report.Refused = append(report.Refused, nothingKept)
 		return result, report, nil
 	}
 	err = s.commit(ctx, c, before, remains(before, left, source), result, report)
 	return result, report, err
 }
+
+// lostFiles is why nothing is kept of a program that took its sandbox with it.
+var lostFiles = sandbox.RefusedFile{Path: ".", Reason: "the sandbox was lost with all its files: no change of this job is kept"}
+
+// nothingKept is what it means that files were refused for a limit.
+var nothingKept = sandbox.RefusedFile{Path: ".", Reason: "files were too many or too large: no change of this job is kept", Limit: true}
 
 func overLimit(file sandbox.RefusedFile) bool { return file.Limit }
 

@@ -35,8 +35,8 @@ type Options struct {
 	Quota    int64
 	MaxFiles int
 	Runner   Runner
-	// Start starts a live interpreter.
-	Start func(ctx context.Context, program sandbox.Program, files []sandbox.File) (Interpreter, error)
+	// Start starts a live interpreter as live.Start does.
+	Start func(ctx context.Context, options live.Options) (Interpreter, error)
 	// Alive tells which of the workers with the given ids have a heartbeat.
 	Alive func(ctx context.Context, ids ...string) (map[string]bool, error)
 	// Languages, Defaults and Maxima are those of Runner.
