@@ -54,7 +54,8 @@ func TestAWaitThatIsOverTellsTheOutputSoFar(t *testing.T) {
 		box, queue := setup(t)
 		id := call(t, box, "submit_job", object{"language": "python", "code": "1"}, nil).JobID
 		queue.pieces = []sandbox.Output{
-			{Step: "run", Stream: sandbox.Stdout, Data: sandbox.Bytes("old\n")}, {Step: jobs.StepAttempt, Data: sandbox.Bytes("2")},
+			{Step: "run", Stream: sandbox.Stdout, Data: sandbox.Bytes("old\n")},
+			{Step: jobs.StepAttempt, Data: sandbox.Bytes("2")},
 			{Step: "run", Stream: sandbox.Stdout, Data: sandbox.Bytes("step 1\n")},
 			{Step: "run", Stream: sandbox.Stderr, Data: sandbox.Bytes("warning\n")},
 		}
@@ -73,8 +74,10 @@ func TestAWaitThatIsOverTellsTheOutputSoFar(t *testing.T) {
 		require.Equal(t, "[the wait for the job "+id+" was ended, since the run was ended. The job goes on]", got.Text)
 		require.Empty(t, queue.canceled)
 
+		queue.pieces = queue.pieces[2:3]
 		begun = time.Now()
-		require.Contains(t, call(t, box, "wait_job", object{"id": id}, nil).Text, "within 60 s")
+		require.Equal(t, "step 1\n[the job "+id+" is running and has not ended within 60 s. The output is what came so far. Call wait_job again to wait on, or cancel_job]",
+			call(t, box, "wait_job", object{"id": id}, nil).Text)
 		require.Equal(t, time.Minute, time.Since(begun))
 		box.Close()
 	})

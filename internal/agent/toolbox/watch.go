@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/sandloop/sandloop/internal/agent"
@@ -38,7 +39,7 @@ type watch struct {
 	box   *Toolbox
 	id    string
 	relay *relay
-	// follow begins to read output, and end ends all that reads for this watch.
+	// follow begins to read output, once, and end ends all that reads for this watch.
 	follow, end func()
 	done        chan awaited
 	pieces      chan sandbox.Output
@@ -55,7 +56,7 @@ func (t *Toolbox) watch(ctx context.Context, id string, progress func(agent.Prog
 		box: t, id: id, relay: newRelay(id, progress), end: stop,
 		done: make(chan awaited, 1), pieces: make(chan sandbox.Output), since: time.Now(), seen: time.Now(),
 	}
-	w.follow = func() { w.read(reading) }
+	w.follow = sync.OnceFunc(func() { w.read(reading) })
 	t.background.Go(func() {
 		record, err := t.options.Jobs.Await(reading, id)
 		w.done <- awaited{record, err}
