@@ -38,6 +38,11 @@ bin/sandbox-init:
 demo: setup build ## Programs in five languages through queue, workers and containers
 	@scripts/demo.sh
 
+.PHONY: demo-agent
+demo-agent: IMAGES = full
+demo-agent: setup build ## An agent that writes, fails, repairs and plots; needs no key
+	@scripts/demo-agent.sh
+
 .PHONY: test
 test: ## Set up, build, and run every test (PKG=./internal/jobs TESTFLAGS='-run Await')
 	@IMAGES='$(IMAGES)' scripts/test.sh $(TESTFLAGS) $(PKG)

@@ -3,6 +3,8 @@
 : "${root:?}" "${work:?}" "${enqueue:?}" # set by demo.sh
 
 port='' installation=''
+# More lines for the configuration, which a demo may set.
+settings=${settings:-}
 
 start_worker() {
 	local attempt
@@ -10,7 +12,7 @@ start_worker() {
 		port=$(free_port)
 		# The demo shows what is built in, whatever configuration this user has.
 		export SANDLOOP_CONFIG=$work/sandloop.yaml
-		printf 'redis: {addr: embedded, embedded_addr: "127.0.0.1:%d"}\n' "$port" >"$SANDLOOP_CONFIG"
+		printf 'redis: {addr: embedded, embedded_addr: "127.0.0.1:%d"}\n%s\n' "$port" "$settings" >"$SANDLOOP_CONFIG"
 		"$root/bin/worker" --embedded >"$work/worker.log" 2>&1 &
 		worker=$!
 		echo "demo: worker $worker started, its Redis is on 127.0.0.1:$port"
