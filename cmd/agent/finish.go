@@ -7,22 +7,20 @@ import (
 	"time"
 
 	"github.com/sandloop/sandloop/internal/agent"
+	"github.com/sandloop/sandloop/internal/agent/toolbox"
 	"github.com/sandloop/sandloop/internal/cli"
-	"github.com/sandloop/sandloop/internal/jobs"
 )
 
 // solving is a run that goes on.
 type solving struct {
 	flags    *runFlags
-	jobs     *jobs.Client
+	tools    *toolbox.Toolbox
 	session  *session
 	audience audience
 	keeper   *keeper
 
 	began        time.Time
 	turns, calls int
-	// submitted are the jobs that the model did not wait for when it submitted them.
-	submitted []string
 	// unheard is why nobody hears of the run any more.
 	unheard error
 }
@@ -37,10 +35,6 @@ func (r *solving) hear(e agent.Event) error {
 		}
 	case agent.EventCall:
 		r.calls++
-	case agent.EventResult:
-		if e.Result.Name == "submit_job" && e.Result.JobID != "" {
-			r.submitted = append(r.submitted, e.Result.JobID)
-		}
 	}
 	r.keeper.hear(e)
 	if err := r.audience.hear(e); err != nil {
@@ -54,7 +48,7 @@ func (r *solving) finish(ctx context.Context, t *agent.Transcript) error {
 	r.audience.note("%s", r.summary(t))
 	keep := r.keeps(t)
 	if !keep || t.Stop == agent.StopCanceled {
-		r.cancelSubmitted(ctx)
+		r.tools.Abandon(ctx)
 	}
 	problems := []error{r.bring(ctx), r.letGo(ctx, t, keep)}
 	if r.keeper.path != "" && r.keeper.failed == nil {
@@ -111,15 +105,6 @@ func (r *solving) bring(ctx context.Context) error {
 func (r *solving) keeps(t *agent.Transcript) bool {
 	resumable := t.Stop != agent.StopAnswer && r.keeper.path != ""
 	return !r.session.fresh || r.flags.keepSession || resumable
-}
-
-// cancelSubmitted ends the jobs that nobody can ask about any more. One that has ended already stays as it is.
-func (r *solving) cancelSubmitted(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
-	defer cancel()
-	for _, id := range r.submitted {
-		_, _ = r.jobs.Cancel(ctx, id) // what cannot be canceled ends at its own limit
-	}
 }
 
 // letGo deletes a session that is not to be kept, and saves the transcript with what became of it.

@@ -83,7 +83,7 @@ func (f *runFlags) solve(ctx context.Context, a *app, w *work) error {
 	tools := f.session.tools(w.settings, w.connection, open)
 	defer tools.Close()
 	r := &solving{
-		flags: f, jobs: w.jobs, session: open, audience: f.audience(a),
+		flags: f, tools: tools, session: open, audience: f.audience(a),
 		keeper: &keeper{path: f.transcript, provider: w.model.provider, session: open.Name},
 	}
 	defer r.audience.close()
