@@ -338,7 +338,7 @@ func TestImagesOfASessionAreThoseThatTheCallWrote(t *testing.T) {
 	finish := func(files []sandbox.File, written ...string) agent.ToolResult {
 		result := ok("x\n")
 		result.Files = files
-		queue.done <- awaited{record: jobs.Record{Result: result, Session: &workspace.Report{Written: written}}}
+		queue.done <- awaited{record: jobs.Record{Result: result, Session: &workspace.Report{Written: written, Live: &workspace.LiveReport{}}}}
 		return call(t, box, "run_code", object{"language": "python", "code": "1"}, nil)
 	}
 	got := finish(nil, "new.PNG", "data.csv")
