@@ -62,6 +62,15 @@ var driverPython []byte
 //go:embed interpreter.py
 var interpreterPython []byte
 
+//go:embed driver.js
+var driverNode []byte
+
+//go:embed interpreter.js
+var interpreterNode []byte
+
+// nodePIDs is what two processes of Node need: the driver and the interpreter.
+const nodePIDs = 28
+
 // settings are what a driver is told.
 type settings struct {
 	Quota       int64 `json:"quota"`
@@ -94,8 +103,15 @@ func (o Options) program() (sandbox.Program, error) {
 	case "python":
 		p.Main = driverDir + "/driver.py"
 		p.Files = []sandbox.File{{Path: p.Main, Data: driverPython}, {Path: driverDir + "/interpreter.py", Data: interpreterPython}}
+	case "node":
+		p.Main = driverDir + "/driver.js"
+		p.Files = []sandbox.File{{Path: p.Main, Data: driverNode}, {Path: driverDir + "/interpreter.js", Data: interpreterNode}}
+		if p.Limits.PIDs != nil && *p.Limits.PIDs < nodePIDs {
+			enough := nodePIDs
+			p.Limits.PIDs = &enough
+		}
 	default:
-		return p, fmt.Errorf("language %q has no live interpreter: want python", p.Language)
+		return p, fmt.Errorf("language %q has no live interpreter: want python or node", p.Language)
 	}
 	told, err := json.Marshal(settings{o.Quota, o.MaxFiles, o.FigureBytes, maxValue})
 	p.Args = []string{string(told)}
