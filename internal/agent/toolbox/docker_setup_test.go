@@ -60,7 +60,7 @@ func setupPlant(t *testing.T, change func([]sandbox.Language), extend func(*plan
 		set(&o)
 	}
 	p.Toolbox = New(o)
-	t.Cleanup(p.Toolbox.Close)
+	t.Cleanup(p.Close)
 	return p
 }
 

@@ -280,7 +280,7 @@ func TestCallsThatShareASessionTakeTurns(t *testing.T) {
 		results := make(chan string, 2)
 		for range 2 {
 			go func() {
-				results <- call(t, box, "run_code", object{"language": "python", "code": "1"}, nil).Text
+				results <- box.Call(t.Context(), agent.ToolCall{Name: "run_code", Arguments: `{"language": "python", "code": "1"}`}, nil).Text
 			}()
 		}
 		synctest.Wait()
