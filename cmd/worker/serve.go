@@ -44,8 +44,10 @@ func (a *app) serve(ctx context.Context, c config.Config) (err error) {
 	slots := p.slots(c, log)
 	judge := p.newJudge(c, runner, slots, log)
 	defer func() { err = errors.Join(err, closeJudge(ctx, judge)) }() // before the runner whose containers it holds
+	inSessions := p.newSessions(c, id, runner, log)
+	defer watchSessions(ctx, inSessions)() // and so are these
 	worker, err := p.newWorker(c, jobs.WorkerOptions{
-		ID: id, Runner: runner, Judge: judge, Concurrency: slots, Log: log,
+		ID: id, Runner: runner, Judge: judge, Sessions: inSessions, SessionSlots: max(1, c.Sessions.Live), Concurrency: slots, Log: log,
 	}, installation, runner.InitVolume())
 	if err != nil {
 		return err

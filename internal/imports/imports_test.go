@@ -28,6 +28,9 @@ func TestNobodyLinksWhatItMustNot(t *testing.T) {
 		"cmd/enqueue":             {docker, sdk, module + "internal/reaper"},
 		"internal/sandbox/docker": {module + "internal/jobs", "github.com/redis/", "github.com/hibiken/"},
 		"internal/reaper":         {module + "internal/jobs", docker, "github.com/redis/"},
+		"internal/workspace":      {docker, sdk, module + "internal/jobs", "github.com/hibiken/"},
+		"internal/live":           {docker, sdk, module + "internal/jobs", "github.com/hibiken/"},
+		"internal/sessions":       {docker, sdk, module + "config"},
 		"internal/grade/judge":    {docker, sdk, module + "internal/jobs", "github.com/redis/", "github.com/hibiken/"},
 	} {
 		for _, dependency := range dependencies(t, pkg) {
@@ -65,5 +68,18 @@ func TestInsideTheSandboxIsTheStandardLibraryAlone(t *testing.T) {
 	}
 	for _, dependency := range dependencies(t, "internal/sandbox") {
 		require.False(t, strings.HasPrefix(dependency, module) && dependency != module+"internal/sandbox", dependency)
+	}
+}
+
+// Sessions speak the language of jobs, which are linked with asynq, and must not know it themselves.
+func TestSessionsDoNotKnowTheQueue(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{join .Imports \"\\n\"}}", module+"internal/sessions").Output()
+	require.NoError(t, err)
+	imports := strings.Fields(string(out))
+	require.Contains(t, imports, module+"internal/jobs")
+	for _, direct := range imports {
+		require.NotContains(t, direct, "asynq")
+		require.NotContains(t, direct, "redis")
 	}
 }
