@@ -19,7 +19,8 @@ type Cell struct {
 	WallTime time.Duration
 	// Output is how many bytes of each stream are kept, head and tail.
 	Output int64
-	// Write are files to put into /workspace before the cell runs, and Delete paths to remove before that.
+	// Write are files to put into /workspace before the cell runs, and Delete paths to remove before that; . is
+	// everything in it.
 	Write  []sandbox.File
 	Delete []string
 	// OnOutput is as sandbox.Program's.
@@ -31,7 +32,7 @@ const InterruptGrace = time.Second
 
 // Outcome is what became of a cell.
 type Outcome struct {
-	// Result has outcome, streams, times and, for figures, Files. An uncaught exception is OutcomeNonzeroExit with
+	// Result has outcome, streams, times and, for figures, Files. Collected tells that Changes are complete. An uncaught exception is OutcomeNonzeroExit with
 	// exit code 1 and the traceback at the end of Stderr.
 	Result sandbox.Result
 	// Report is the cell's; Started and Lost are the caller's to fill.

@@ -36,7 +36,7 @@ func (i *Interpreter) outcome(c *current, stopped stop, elapsed time.Duration) (
 	}
 	r.CPUUser, r.CPUSystem = sandbox.Seconds(duration(used.CPUUser)), sandbox.Seconds(duration(used.CPUSystem))
 	r.PeakMemory, r.OOMKills, r.PIDsDenied = used.Peak, used.OOMKills, used.PIDsDenied
-	r.Files, r.RefusedFiles = c.figures, c.withheld
+	r.Files, r.RefusedFiles, r.Collected = c.figures, c.withheld, c.end.Type != ""
 	r.Enforcement = i.enforcement()
 	out.Report.Ended = i.ending(c, stopped)
 	i.tell(used)
