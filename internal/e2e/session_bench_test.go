@@ -30,9 +30,9 @@ func BenchmarkLiveCall(b *testing.B) {
 		}
 		p50, p99 := percentiles(queued[warm:])
 		bare, _ := percentiles(bareCalls(b, calls))
-		b.ReportMetric(milliseconds(p50), "p50-ms")
-		b.ReportMetric(milliseconds(p99), "p99-ms")
-		b.ReportMetric(milliseconds(bare), "bare-p50-ms")
+		b.ReportMetric(inMillis(p50), "p50-ms")
+		b.ReportMetric(inMillis(p99), "p99-ms")
+		b.ReportMetric(inMillis(bare), "bare-p50-ms")
 		b.ReportMetric(float64(p50)/float64(bare), "p50/bare")
 	}
 }
@@ -72,4 +72,4 @@ func percentiles(times []time.Duration) (p50, p99 time.Duration) {
 	return sorted[len(sorted)/2], sorted[len(sorted)*99/100]
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+func inMillis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
