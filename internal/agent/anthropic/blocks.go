@@ -50,19 +50,21 @@ func resultBlock(result agent.ToolResult) (block sdk.ContentBlockParamUnion, bes
 }
 
 // assistantBlocks are a turn of the model as it said it, with the thoughts that the provider signed if it was this model.
+// Every call of the transcript is among them once.
 func (m *Model) assistantBlocks(message agent.Message) []sdk.ContentBlockParamUnion {
 	order := m.recall(message.Opaque)
-	calls := map[string]agent.ToolCall{}
-	for _, call := range message.Calls {
-		calls[call.ID] = call
-	}
 	if order == nil {
-		order = plainOrder(message)
+		order = []part{{Type: typeText, Text: message.Text}}
+	}
+	left := map[string]agent.ToolCall{}
+	for _, call := range message.Calls {
+		left[call.ID] = call
+		order = append(order, part{Type: typeCall, ID: call.ID}) // counts only if the call is not before it
 	}
 	var blocks []sdk.ContentBlockParamUnion
 	spoken := false
-	for _, part := range order {
-		block, speaks := part.block(calls)
+	for _, p := range order {
+		block, speaks := p.block(left)
 		if block != nil {
 			blocks = append(blocks, *block)
 			spoken = spoken || speaks
@@ -74,17 +76,9 @@ func (m *Model) assistantBlocks(message agent.Message) []sdk.ContentBlockParamUn
 	return blocks
 }
 
-// plainOrder is that of a turn without thoughts: first the text, then the calls.
-func plainOrder(message agent.Message) []part {
-	order := []part{{Type: typeText, Text: message.Text}}
-	for _, call := range message.Calls {
-		order = append(order, part{Type: typeCall, ID: call.ID})
-	}
-	return order
-}
-
-// block is a part as the provider wants it back, nil for one that says nothing or whose call is not in the transcript.
-func (p part) block(calls map[string]agent.ToolCall) (block *sdk.ContentBlockParamUnion, speaks bool) {
+// block is a part as the provider wants it back, nil for one that says nothing or whose call is not left. It takes the
+// call from those that are left.
+func (p part) block(left map[string]agent.ToolCall) (block *sdk.ContentBlockParamUnion, speaks bool) {
 	var made sdk.ContentBlockParamUnion
 	switch p.Type {
 	case typeThinking:
@@ -102,10 +96,11 @@ func (p part) block(calls map[string]agent.ToolCall) (block *sdk.ContentBlockPar
 		}
 		made, speaks = sdk.NewTextBlock(text), true
 	case typeCall:
-		call, ok := calls[p.ID]
+		call, ok := left[p.ID]
 		if !ok {
 			return nil, false
 		}
+		delete(left, p.ID)
 		made, speaks = sdk.NewToolUseBlock(provider.Name(call.ID), provider.Arguments(call), provider.Name(call.Name)), true
 	default:
 		return nil, false

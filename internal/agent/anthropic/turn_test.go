@@ -56,7 +56,7 @@ func TestThoughtsGoBackUnchangedToTheModelThatHadThem(t *testing.T) {
 	require.NoError(t, err)
 	b.server.RequireBody(1, "testdata/thoughts.json")
 
-	other := setupWith(t, anthropic.Options{Model: "claude-haiku-4-5", MaxTokens: 100}, recorded("text"), recorded("text"))
+	other := setupWith(t, anthropic.Options{Model: "claude-haiku-4-5", MaxTokens: 100}, recorded("text"), recorded("text"), recorded("text"))
 	_, err = other.next(transcript)
 	require.NoError(t, err)
 	other.server.RequireBody(0, "testdata/others_thoughts.json")
@@ -65,6 +65,13 @@ func TestThoughtsGoBackUnchangedToTheModelThatHadThem(t *testing.T) {
 	_, err = other.next(transcript)
 	require.NoError(t, err)
 	other.server.RequireBody(1, "testdata/others_thoughts.json")
+
+	// A thought that was cut has no signature, a call that was cut may be gone, and one may have got another id.
+	transcript.Messages[1].Opaque = []byte(`{"provider":"anthropic","model":"claude-haiku-4-5","parts":[{"type":"thinking","thinking":"Hm"},
+		{"type":"text","text":"First.\n\nSecond."},{"type":"tool_use","id":"toolu_gone"}]}`)
+	_, err = other.next(transcript)
+	require.NoError(t, err)
+	other.server.RequireBody(2, "testdata/others_thoughts.json")
 }
 
 func TestWhyAModelStops(t *testing.T) {

@@ -60,3 +60,12 @@ func TestAMessageIsALineOfBoundedLength(t *testing.T) {
 	require.Equal(t, strings.Repeat("ü", 400)+"...", short(strings.Repeat("ü", 401)))
 	require.Equal(t, "a?b", short("a\xffb"))
 }
+
+func TestAKeyIsTakenOutBeforeItCouldBeCutInTwo(t *testing.T) {
+	t.Parallel()
+	endpoint := &Endpoint{Name: "test", Key: "sk-secret"}
+	err := endpoint.Reported(Fault{Message: strings.Repeat("x", 390) + " sk-secret"})
+	require.EqualError(t, err, "model provider: answer was cut: "+strings.Repeat("x", 390)+" [key]")
+	err = endpoint.Reported(Fault{Message: strings.Repeat("x", 395) + " sk-secret"})
+	require.EqualError(t, err, "model provider: answer was cut: "+strings.Repeat("x", 395)+" [key...")
+}

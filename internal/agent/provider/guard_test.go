@@ -77,5 +77,5 @@ func TestAClientIsCopied(t *testing.T) {
 	require.Nil(t, own.Transport)
 	require.Nil(t, own.CheckRedirect)
 	require.Equal(t, time.Hour, endpoint.Client.Timeout)
-	require.Equal(t, DefaultSilence, endpoint.Client.Transport.(*guard).silence) //nolint:errcheck // a panic is as good
+	require.Equal(t, DefaultSilence, endpoint.Client.Transport.(*guard).silence)
 }

@@ -71,7 +71,7 @@ func (s *Server) RequireBody(number int, file string) {
 	s.t.Helper()
 	requests := s.Requests()
 	require.Greater(s.t, len(requests), number)
-	golden, err := os.ReadFile(file)
+	golden, err := os.ReadFile(file) //nolint:gosec // the path is the test's own
 	require.NoError(s.t, err)
 	require.JSONEq(s.t, string(golden), requests[number].Body)
 }
