@@ -24,8 +24,8 @@ func (s *Server) call(ctx context.Context, request *sdk.CallToolRequest) (*sdk.C
 		return failed(fmt.Sprintf("The tool could not start: %v. This is not your doing: try again in a moment.", err)), nil
 	}
 	call := agent.ToolCall{Name: request.Params.Name, Arguments: string(request.Params.Arguments)}
-	if call.Arguments == "" {
-		call.Arguments = "{}"
+	if call.Arguments == "" || call.Arguments == "null" {
+		call.Arguments = "{}" // clients leave out what a tool does not need
 	}
 	report, flush := s.reporter(ctx, request)
 	result := s.guarded(callCtx, tools, call, report)

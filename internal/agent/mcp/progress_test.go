@@ -86,8 +86,11 @@ func TestOutputIsTheLastOfMuch(t *testing.T) {
 func TestASilentCallSaysThatItGoesOn(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []told{
-		{0, "running"}, {10 * time.Second, "still running after 10 s"}, {20 * time.Second, "still running after 20 s"},
-		{22 * time.Second, "hello"}, {32 * time.Second, "still running after 32 s"},
+		{0, "running"},
+		{10 * time.Second, "still running after 10 s"},
+		{20 * time.Second, "still running after 20 s"},
+		{22 * time.Second, "hello"},
+		{32 * time.Second, "still running after 32 s"},
 	}, tell(t, func(n *news) {
 		n.add(agent.Progress{State: "running"})
 		time.Sleep(22 * time.Second)
