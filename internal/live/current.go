@@ -42,9 +42,10 @@ type piece struct {
 
 // Bounds on what one cell displays and tells.
 const (
-	maxTexts   = 1 << 20
-	maxFigures = 100
-	maxRefused = 1000
+	maxTexts    = 1 << 20
+	maxDisplays = 1000
+	maxFigures  = 100
+	maxRefused  = 1000
 )
 
 func newCurrent(id int, cell Cell) *current {
@@ -153,7 +154,7 @@ func (c *current) display(o Options, kind string, data []byte) error {
 		return fmt.Errorf("%w: %w", errProtocol, err)
 	}
 	if strings.HasPrefix(kind, "text/") {
-		if c.texts += len(data); c.texts <= maxTexts {
+		if c.texts += len(data); c.texts <= maxTexts && len(c.displays) < maxDisplays {
 			c.displays = append(c.displays, workspace.Display{MIME: kind, Text: strings.ToValidUTF8(string(data), "\uFFFD")})
 		}
 		return nil

@@ -193,8 +193,7 @@ class Workspace {
     const full = path.join(this.root, name);
     if (first) {
       fs.mkdirSync(path.dirname(full), { recursive: true });
-      // What is in the way may be a link or a folder that the code has put there.
-      fs.rmSync(full, { recursive: true, force: true });
+      this.delete(name); // a link or a folder that the code has put in the way
     }
     const fd = fs.openSync(full, C.O_WRONLY | C.O_CREAT | C.O_APPEND | C.O_NOFOLLOW | C.O_NONBLOCK, 0o644);
     try {
@@ -208,11 +207,17 @@ class Workspace {
     }
   }
 
+  // delete removes a file or a folder, or all there is for a dot.
   delete(name) {
     try {
-      fs.rmSync(path.join(this.root, name), { recursive: true, force: true });
+      const all = name === '.' ? fs.readdirSync(this.root, 'buffer') : [Buffer.from(name)];
+      for (const bytes of all) fs.rmSync(Buffer.concat([Buffer.from(this.root + '/'), bytes]), { recursive: true, force: true });
     } catch { /* it shows as it is in the next walk */ }
-    this.known.delete(name);
+    if (name === '.') this.known.clear();
+    if (this.known.delete(name)) return;
+    for (const below of this.known.keys()) { // perhaps it was a folder
+      if (below.startsWith(name + '/')) this.known.delete(below);
+    }
   }
 
   // changes returns the changed and the deleted paths and the refused files since the last time; nothing but

@@ -229,8 +229,7 @@ class Workspace:
         full = os.path.join(self.root, path)
         if first:
             os.makedirs(os.path.dirname(full), exist_ok=True)
-            # What is in the way may be a link or a folder that the code has put there.
-            self.remove(full)
+            self.delete(path)  # a link or a folder that the code has put in the way
         fd = os.open(full, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
         try:
             write_all(fd, data)
@@ -241,17 +240,22 @@ class Workspace:
             os.close(fd)
 
     def delete(self, path):
-        self.remove(os.path.join(self.root, path))
-        self.known.pop(path, None)
-
-    @staticmethod
-    def remove(full):
+        """Removes a file or a folder, or all there is for a dot."""
+        if path == ".":
+            for name in os.listdir(self.root):
+                self.delete(name)
+            self.known.clear()
+            return
+        full = os.path.join(self.root, path)
         try:
             os.unlink(full)
         except (FileNotFoundError, NotADirectoryError):
             pass
         except OSError:
             shutil.rmtree(full, ignore_errors=True)
+        if self.known.pop(path, None) is None:  # perhaps a folder
+            for below in [name for name in self.known if name.startswith(path + "/")]:
+                del self.known[below]
 
     def changes(self):
         """The changed and the deleted paths and refused files since the last time; nothing but one refused if they are too many."""

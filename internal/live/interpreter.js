@@ -86,10 +86,12 @@ session.connect();
 let taken;
 const take = (value) => { taken = value; };
 let takeId;
-Object.defineProperty(globalThis, Symbol.for('sandloop'), { value: { take, evaluate: () => evaluate() } });
-session.post('Runtime.evaluate', { expression: "globalThis[Symbol.for('sandloop')].take" }, (_, answer) => { takeId = answer.result.objectId; });
+Object.defineProperty(globalThis, '$take', { value: take, configurable: true });
+session.post('Runtime.evaluate', { expression: '$take' }, (_, answer) => { takeId = answer.result.objectId; });
+delete globalThis.$take;
 // Within this script an interrupt ends the code, whatever it does.
-const interruptible = new vm.Script("globalThis[Symbol.for('sandloop')].evaluate()", { filename: 'sandloop' });
+const interruptible = new vm.Script('$evaluate()');
+Object.defineProperty(globalThis, '$evaluate', { value: () => evaluate() });
 
 // local turns the inspector's description of a value into the value.
 function local(remote) {

@@ -193,7 +193,8 @@ class Interpreter:
         """Lets tracebacks and inspect show the source."""
         if name not in linecache.cache:
             self.sources.append(name)
-        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+        lines = (text + "\n").splitlines(True)  # as linecache does, for the marks below a line are right only then
+        linecache.cache[name] = (len(text), None, lines, name)
         if len(self.sources) > KEPT_SOURCES:
             linecache.cache.pop(self.sources.pop(0), None)
 
@@ -255,7 +256,7 @@ class Figures:
 
             def exec_module(module):
                 load(module)
-                module.show = self.show
+                module.show = lambda *_, **__: self.show()  # matplotlib gives it attributes
             spec.loader.exec_module = exec_module
         return spec
 
@@ -271,7 +272,7 @@ class Figures:
         value.savefig(data, format="png", bbox_inches="tight")
         return data.getvalue() if data.tell() <= self.most else None
 
-    def show(self, *_, **__):
+    def show(self):
         """Displays all open figures and closes them."""
         plt = sys.modules["matplotlib.pyplot"]
         for number in plt.get_fignums():
@@ -297,7 +298,8 @@ def textual(value):
     """What repr says, but tables as wide as they are."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and hasattr(pandas, "DataFrame") and isinstance(value, (pandas.DataFrame, pandas.Series)):
-        with pandas.option_context("display.width", 1000):
+        columns = pandas.get_option("display.max_columns") or 20  # 0 is what fits into a terminal
+        with pandas.option_context("display.width", 1000, "display.max_columns", columns):
             return repr(value)
     return repr(value)
 
@@ -313,15 +315,21 @@ def exit_code(e):
 
 def describe(e):
     """The traceback of an exception without our own frames."""
-    trace = e.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename == OWN:
-        trace = trace.tb_next
     try:
-        if trace is None:  # of a cell that was not even compiled
-            return "".join(traceback.format_exception_only(type(e), e))
-        return "".join(traceback.format_exception(type(e), e, trace))
+        found = traceback.TracebackException(type(e), e, e.__traceback__)
+        leave_us_out(found)
+        if not found.stack:  # of a cell that was not even compiled
+            return "".join(found.format_exception_only())
+        return "".join(found.format())
     except BaseException as worse:  # str() of an exception is the code's
         return "%s: its traceback cannot be shown: %s\n" % (type(e).__name__, type(worse).__name__)
+
+
+def leave_us_out(found):
+    found.stack[:] = [frame for frame in found.stack if frame.filename != OWN]
+    for other in (found.__cause__, found.__context__, *(getattr(found, "exceptions", None) or ())):
+        if other is not None:
+            leave_us_out(other)
 
 
 def cut(text, size):

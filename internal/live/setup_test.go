@@ -42,21 +42,29 @@ type bundle struct {
 	installation string
 }
 
+// shared has a bundle for each image.
 var shared struct {
 	sync.Mutex
-	*bundle
+	bundles map[string]*bundle
 }
 
-// setup returns the runner. Its containers are counted when all tests have ended.
+// fullImage has numpy, pandas and matplotlib.
+const fullImage = "sandloop/full:latest"
+
 func setup(t testing.TB) *bundle {
+	t.Helper()
+	return setupOn(t, testenv.Image(t))
+}
+
+// setupOn returns the runner for an image. Its containers are counted when all tests have ended.
+func setupOn(t testing.TB, image string) *bundle {
 	t.Helper()
 	testenv.Docker(t)
 	shared.Lock()
 	defer shared.Unlock()
-	if shared.bundle != nil {
-		return shared.bundle
+	if shared.bundles[image] != nil {
+		return shared.bundles[image]
 	}
-	image := testenv.Image(t)
 	languages, err := config.Default().Languages()
 	require.NoError(t, err)
 	var rows []sandbox.Language
@@ -76,25 +84,27 @@ func setup(t testing.TB) *bundle {
 		InitPath: testenv.InitPath(t), Worker: "test", Installation: installation, Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
-	shared.bundle = &bundle{runner, through, installation}
-	return shared.bundle
+	if shared.bundles == nil {
+		shared.bundles = map[string]*bundle{}
+	}
+	shared.bundles[image] = &bundle{runner, through, installation}
+	return shared.bundles[image]
 }
 
 // closeShared fails if a container is left.
 func closeShared() error {
-	if shared.bundle == nil {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := shared.Close(ctx); err != nil {
-		return err
+	var errs []error
+	for image, b := range shared.bundles {
+		errs = append(errs, b.Close(ctx))
+		if open := b.Stats().Open; open != 0 {
+			errs = append(errs, fmt.Errorf("%d containers of %s are left", open, image))
+		}
+		_ = b.client.VolumeRemove(ctx, b.InitVolume(), false) // another test's may be the same one
+		errs = append(errs, b.client.Close())
 	}
-	_ = shared.client.VolumeRemove(ctx, shared.InitVolume(), false) // another test's may be the same one
-	if open := shared.Stats().Open; open != 0 {
-		return fmt.Errorf("%d containers are left", open)
-	}
-	return shared.client.Close()
+	return errors.Join(errs...)
 }
 
 // containers lists the ids of the containers of a job.
@@ -118,7 +128,11 @@ type session struct {
 
 func start(t testing.TB, language string, change ...func(*live.Options)) *session {
 	t.Helper()
-	runner := setup(t)
+	return startOn(t, setup(t), language, change...)
+}
+
+func startOn(t testing.TB, runner *bundle, language string, change ...func(*live.Options)) *session {
+	t.Helper()
 	options := live.Options{Program: sandbox.Program{Language: language, ID: "live-" + rand.Text(), Attempt: 1}, Hold: time.Hour}
 	for _, c := range change {
 		c(&options)
