@@ -47,16 +47,15 @@ func sessionQuota(c config.Sessions, maxima sandbox.Limits) (bytes int64, files 
 	return min(int64(c.Quota), maxima.InputBytes, maxima.FileBytes), min(c.MaxFiles, maxima.FilesIn, maxima.FilesOut)
 }
 
-// watchSessions has interpreters end in time until the returned function is called, which ends all of them.
+// watchSessions has interpreters end in time, and with ctx as soon as no job has them. The returned function ends all.
 func watchSessions(ctx context.Context, s *sessions.Sessions) (end func()) {
-	ctx = context.WithoutCancel(ctx)
-	watched, stop := context.WithCancel(ctx)
 	ended := make(chan struct{})
+	watched, stop := context.WithCancel(ctx)
 	go func() { defer close(ended); s.Watch(watched) }()
 	return func() {
 		stop()
 		<-ended
-		ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		s.Close(ctx)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/live"
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/workspace"
@@ -29,7 +30,7 @@ func (s *Sessions) begin(ctx context.Context, c *call) (*entry, error) {
 	}
 	err = c.lease.Hold(ctx, workspace.Holder{Worker: s.options.Worker, Language: e.language, Nonce: e.nonce})
 	if err == nil && !s.add(e) {
-		err = errClosed
+		err = jobs.ErrSessionBusy
 	}
 	if err != nil {
 		err = errors.Join(err, s.letGo(ctx, e, "it was given up when it had just started"))

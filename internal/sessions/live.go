@@ -25,7 +25,7 @@ func (s *Sessions) runLive(ctx context.Context, c *call) (sandbox.Result, *works
 		return sandbox.Result{}, nil, err
 	case e != nil:
 		if err := e.terms.allow(c); err != nil {
-			s.put(e)
+			s.put(ctx, e)
 			return rejected(err), &workspace.Report{Version: c.lease.Head.Version}, nil
 		}
 		result, report, err := s.runCell(ctx, c, e, workspace.LiveReport{})
@@ -75,7 +75,7 @@ func (s *Sessions) find(ctx context.Context, c *call) (e *entry, lost string, er
 		return nil, reason, nil
 	}
 	if e.language != c.language.Name {
-		s.put(e)
+		s.put(ctx, e)
 		return nil, "", errOtherLanguage
 	}
 	return e, "", nil
@@ -97,12 +97,12 @@ func (s *Sessions) unfit(c *call, e *entry) string {
 // runCell runs a job in an interpreter and keeps what it did to the files. An interpreter whose call failed by our own
 // doing ends: the job runs again, and must not find variables that its first half has changed.
 func (s *Sessions) runCell(ctx context.Context, c *call, e *entry, fate workspace.LiveReport) (sandbox.Result, *workspace.Report, error) {
-	ended := "a call failed in it that was not the code's fault"
+	ended := "a call failed in it, which was not the code's fault"
 	defer func() { // also when a panic passes
 		if ended != "" {
 			s.end(ctx, e, ended)
 		} else {
-			s.put(e)
+			s.put(ctx, e)
 		}
 	}()
 	cell, before, after, err := s.cell(ctx, c, e)
@@ -111,6 +111,9 @@ func (s *Sessions) runCell(ctx context.Context, c *call, e *entry, fate workspac
 	}
 	startup := time.Since(c.begun)
 	outcome, err := e.interpreter.Run(ctx, cell)
+	if errors.Is(err, live.ErrEnded) {
+		ended = e.interpreter.Reason()
+	}
 	if err != nil {
 		return sandbox.Result{}, nil, fmt.Errorf("job %s in session %q: %w", c.ID, c.Session.Name, err)
 	}

@@ -310,7 +310,7 @@ func TestAFailureOfOurOwnEndsTheInterpreter(t *testing.T) {
 	require.ErrorIs(t, err, failure)
 	require.True(t, b.interpreters[0].isClosed(), "half a call may have changed variables, and the job runs again")
 	_, report := b.must(job("2", inSession))
-	require.Equal(t, &workspace.LiveReport{Started: true, Lost: "a call failed in it that was not the code's fault"}, report.Live)
+	require.Equal(t, &workspace.LiveReport{Started: true, Lost: "a call failed in it, which was not the code's fault"}, report.Live)
 
 	b.startError = failure
 	for id := range 3 {

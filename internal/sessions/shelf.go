@@ -22,11 +22,15 @@ func (s *Sessions) take(nonce string) (e *entry, gone string) {
 	return e, ""
 }
 
-// put gives an interpreter back.
-func (s *Sessions) put(e *entry) {
+// put gives an interpreter back. One of a worker that stops ends.
+func (s *Sessions) put(ctx context.Context, e *entry) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	e.busy, e.used = false, time.Now()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		s.condemn(ctx, e, stopped)
+	}
 }
 
 // condemn ends an interpreter unless a job has it or it is being ended.
@@ -56,12 +60,12 @@ func (s *Sessions) idle() map[*entry]time.Time {
 }
 
 // reserve takes a place for an interpreter. When all are taken, the one ends that nobody has used for the longest time. The
-// error is jobs.ErrSessionBusy when every one is in use.
+// error is jobs.ErrSessionBusy when every one is in use or the worker stops.
 func (s *Sessions) reserve(ctx context.Context) error {
 	s.mu.Lock()
-	if s.closed {
+	if s.closed { // another worker takes the job
 		s.mu.Unlock()
-		return errClosed
+		return jobs.ErrSessionBusy
 	}
 	if s.places < s.options.Live {
 		s.places++

@@ -148,6 +148,34 @@ func TestWatchSweepsUntilItsContextEnds(t *testing.T) {
 	<-ended
 }
 
+func TestAWorkerThatStopsEndsEachInterpreterAsSoonAsNoJobHasIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.must(job("1", inSession, named("t")))
+	b.must(job("2", inSession))
+	inside, leave := make(chan struct{}), make(chan struct{})
+	b.does(func(context.Context, live.Cell) (live.Outcome, error) {
+		close(inside)
+		<-leave
+		return fine(live.Changes{}), nil
+	})
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := b.Sessions.Run(t.Context(), job("3", inSession))
+		done <- err
+	}()
+	<-inside
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	b.Watch(ctx)
+	require.True(t, b.interpreters[0].isClosed())
+	require.False(t, b.interpreters[1].isClosed())
+	close(leave)
+	require.NoError(t, <-done, "its job ends well")
+	require.True(t, b.interpreters[1].isClosed())
+	require.Equal(t, "its worker was stopped", b.head().LiveEnded)
+}
+
 func TestCloseEndsEveryInterpreterAndSaysSo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -159,7 +187,7 @@ func TestCloseEndsEveryInterpreterAndSaysSo(t *testing.T) {
 	require.Nil(t, b.head().Live)
 	require.Equal(t, "its worker was stopped", b.head().LiveEnded)
 	_, _, err := b.Sessions.Run(t.Context(), job("3", inSession))
-	require.ErrorIs(t, err, errClosed)
+	require.ErrorIs(t, err, jobs.ErrSessionBusy, "another worker takes it")
 	there := setupOn(t, b.rdb, "there")
 	_, report := there.must(job("3", inSession))
 	require.Equal(t, &workspace.LiveReport{Started: true, Lost: "its worker was stopped"}, report.Live)

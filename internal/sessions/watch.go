@@ -2,25 +2,26 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 )
 
-// errClosed means that a job came after Close.
-var errClosed = errors.New("the worker holds no interpreters any more")
+// stopped is why interpreters end with their worker.
+const stopped = "its worker was stopped"
 
 // sweepPeriod is how often Watch looks for interpreters whose time is over.
 const sweepPeriod = 2 * time.Second
 
-// Watch ends interpreters whose time is over, and those that are not their session's any more, until ctx ends.
+// Watch ends interpreters whose time is over, and those that are not their session's any more, until ctx ends. Then the
+// worker stops: no interpreter starts, and each ends as soon as no job has it, so that its session can go on elsewhere.
 func (s *Sessions) Watch(ctx context.Context) {
 	tick := time.NewTicker(min(sweepPeriod, s.options.IdleTimeout/2))
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
+			s.retire(ctx)
 			return
 		case <-tick.C:
 			s.sweep(ctx)
@@ -61,6 +62,18 @@ func (s *Sessions) over(ctx context.Context, e *entry, used time.Time) string {
 	return ""
 }
 
+// retire lets no other interpreter start, and ends those that nobody uses.
+func (s *Sessions) retire(ctx context.Context) {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	var all sync.WaitGroup
+	for e := range s.idle() {
+		all.Go(func() { s.condemn(ctx, e, stopped) })
+	}
+	all.Wait()
+}
+
 // Close ends all interpreters, and lets no other one start. The jobs that use them should have ended by then.
 func (s *Sessions) Close(ctx context.Context) {
 	s.mu.Lock()
@@ -72,7 +85,7 @@ func (s *Sessions) Close(ctx context.Context) {
 	s.mu.Unlock()
 	var ends sync.WaitGroup
 	for _, e := range all {
-		ends.Go(func() { s.end(ctx, e, "its worker was stopped") })
+		ends.Go(func() { s.end(ctx, e, stopped) })
 	}
 	ends.Wait()
 }
