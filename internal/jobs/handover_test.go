@@ -176,13 +176,12 @@ func TestJobThatGoesToAndFroWaits(t *testing.T) {
 			return [2]int64{one.Forwarded.Load() + two.Forwarded.Load(), one.PutOff.Load() + two.PutOff.Load()}
 		}
 		id := b.submit(sessionJob("x"))
-		next := func() *sessionRun {
+		next := func() {
 			r := receive(t, calls.runs)
 			status, err := b.client.Status(b.ctx, id)
 			require.NoError(t, err)
 			answer := map[string]string{"first": "second", "second": "first"}[status.Worker]
 			r.fail(&ElsewhereError{answer})
-			return r
 		}
 		for range 4 {
 			next()
@@ -272,7 +271,7 @@ func TestCancelAsAJobIsHandedOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			both(t, func(t *testing.T, b *bundle) {
 				sessions := stubbornSessions{newFakeSessions()}
-				b.start(echoRunner{}, in(sessions))
+				w := b.start(echoRunner{}, in(sessions))
 				id := b.submit(sessionJob("x"))
 				r := receive(t, sessions.runs)
 				_, err := b.client.Cancel(b.ctx, id)
@@ -282,6 +281,9 @@ func TestCancelAsAJobIsHandedOver(t *testing.T) {
 				require.Equal(t, sandbox.OutcomeCanceled, record.Result.Outcome)
 				require.Equal(t, "the job was canceled before it started", record.Result.Message)
 				require.Empty(t, record.Attempts)
+				w.stop(t)
+				require.Zero(t, w.Counters().PutOff.Load(), "at once")
+				require.Zero(t, w.Counters().Forwarded.Load())
 			})
 		})
 	}
