@@ -52,7 +52,9 @@ func TestFilesGoIntoASessionAndComeOut(t *testing.T) {
 	require.Equal(t, ran{"SIZE      MODE  PATH\n1 bytes   644   in/b\n1 bytes   644   in/sub/a\n11 bytes  644   std/in\n9 bytes   755   tool\n", "", 0}, got)
 	require.Equal(t, ran{"from stdin\x00", "", 0}, b.enqueue(t, "session", "read", "s", "std/in"))
 	require.Equal(t, ran{`{"path":"tool","data":"#!/bin/sh","executable":true}` + "\n", "", 0}, b.enqueue(t, "session", "read", "s", "tool", "--json"))
-	require.Equal(t, `{"path":"in/b","bytes":1}`, strings.Split(b.enqueue(t, "session", "files", "s", "--json").stdout, "\n")[0])
+	lines := strings.Split(b.enqueue(t, "session", "files", "s", "--json").stdout, "\n")
+	require.Len(t, lines, 5)
+	require.Equal(t, listedFile{Path: "tool", Bytes: 9, Executable: true}, decode[listedFile](t, lines[3]))
 
 	got = b.enqueue(t, "session", "delete", "s", "in", "tool", "--json")
 	require.Zero(t, got.code)
@@ -156,7 +158,7 @@ func TestRedisThatDoesNotAnswerIsOurFailure(t *testing.T) {
 func TestNamesFromASandboxAreShownInQuotes(t *testing.T) {
 	t.Parallel()
 	b, store := setupStore(t)
-	keep(t, store, workspace.Session{Name: "s"}, textFile("\x1b[31mred\nSIZE", ""), textFile("‮txt.exe", ""), textFile("plain ü", ""))
+	keep(t, store, workspace.Session{Name: "s"}, textFile("\x1b[31mred\nSIZE", ""), textFile("\u202etxt.exe", ""), textFile("plain ü", ""))
 	got := b.enqueue(t, "session", "files", "s")
 	require.Equal(t, "SIZE  MODE  PATH\n0     644   \"\\x1b[31mred\\nSIZE\"\n0     644   plain ü\n0     644   \"\\u202etxt.exe\"\n", got.stdout)
 }

@@ -88,7 +88,7 @@ func (s *Store) AcquireWait(ctx context.Context, session Session, owner, job str
 	}
 	over := time.NewTimer(most)
 	defer over.Stop()
-	look := time.NewTicker(lookPeriod)
+	look := time.NewTicker(s.look)
 	defer look.Stop()
 	subscription := s.rdb.Subscribe(ctx, s.keys.freeChannel(session))
 	defer func() { _ = subscription.Close() }()

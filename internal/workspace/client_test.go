@@ -87,7 +87,7 @@ func TestAWriteWaitsForTheJobThatHasTheSession(t *testing.T) {
 			_, err := b.Write(b.ctx, notes, []sandbox.File{file("a", "client")}, nil, bound)
 			written <- err
 		}()
-		b.waiting(1)
+		b.waiting()
 		b.commit(lease, file("a", "job"), file("b", "job"))
 		require.NoError(t, lease.Release(b.ctx))
 		require.NoError(t, <-written)

@@ -43,7 +43,7 @@ func TestInACluster(t *testing.T) {
 		}
 		next <- err
 	}()
-	b.waiting(1)
+	b.waiting()
 	require.NoError(t, lease.Release(b.ctx))
 	require.NoError(t, <-next)
 	require.Equal(t, "r", string(b.acquire("1").Committed.Result))

@@ -115,8 +115,15 @@ func TestFilesThatNoFolderCanHoldAreRefused(t *testing.T) {
 	b := setup(t)
 	lease := b.acquire("1")
 	for _, files := range [][]sandbox.File{
-		{file("../a", "")}, {file("/a", "")}, {file("a\x00", "")}, {file("", "")}, {file("a/../b", "")}, {file(sandbox.OutPath, "")},
-		{file("a", ""), file("a", "")}, {file("a", ""), file("a/b/c", "")}, {file("a/b/c", ""), file("a/b", "")},
+		{file("../a", "")},
+		{file("/a", "")},
+		{file("a\x00", "")},
+		{file("", "")},
+		{file("a/../b", "")},
+		{file(sandbox.OutPath, "")},
+		{file("a", ""), file("a", "")},
+		{file("a", ""), file("a/b/c", "")},
+		{file("a/b/c", ""), file("a/b", "")},
 	} {
 		require.ErrorIs(t, lease.Commit(b.ctx, Commit{Files: files}), ErrInvalid, "%v", files)
 	}

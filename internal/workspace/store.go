@@ -44,6 +44,8 @@ type Store struct {
 	rdb     redis.UniversalClient
 	keys    keys
 	options Options
+	// look is how often one that waits for a session looks by itself.
+	look time.Duration
 }
 
 // New makes a store on a client, which stays the caller's to close.
@@ -63,7 +65,7 @@ func New(rdb redis.UniversalClient, options Options) *Store {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{rdb: rdb, keys: keys{prefix: options.Prefix}, options: options}
+	return &Store{rdb: rdb, keys: keys{prefix: options.Prefix}, options: options, look: lookPeriod}
 }
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
