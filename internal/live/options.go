@@ -2,7 +2,7 @@ package live
 
 import (
 	"context"
-	_ "embed" // for the drivers
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,17 +56,8 @@ func ours(path string) bool {
 		path == sandbox.OutPath || strings.HasPrefix(path, sandbox.OutPath+"/")
 }
 
-//go:embed driver.py
-var driverPython []byte
-
-//go:embed interpreter.py
-var interpreterPython []byte
-
-//go:embed driver.js
-var driverNode []byte
-
-//go:embed interpreter.js
-var interpreterNode []byte
+//go:embed drivers
+var drivers embed.FS
 
 // nodePIDs is what two processes of Node need: the driver and the interpreter.
 const nodePIDs = 28
@@ -102,10 +93,8 @@ func (o Options) program() (sandbox.Program, error) {
 	switch p.Language {
 	case "python":
 		p.Main = driverDir + "/driver.py"
-		p.Files = []sandbox.File{{Path: p.Main, Data: driverPython}, {Path: driverDir + "/interpreter.py", Data: interpreterPython}}
 	case "node":
 		p.Main = driverDir + "/driver.js"
-		p.Files = []sandbox.File{{Path: p.Main, Data: driverNode}, {Path: driverDir + "/interpreter.js", Data: interpreterNode}}
 		if p.Limits.PIDs != nil && *p.Limits.PIDs < nodePIDs {
 			enough := nodePIDs
 			p.Limits.PIDs = &enough
@@ -113,9 +102,25 @@ func (o Options) program() (sandbox.Program, error) {
 	default:
 		return p, fmt.Errorf("language %q has no live interpreter: want python or node", p.Language)
 	}
+	var err error
+	if p.Files, err = driverFiles(p.Language); err != nil {
+		return p, err
+	}
 	told, err := json.Marshal(settings{o.Quota, o.MaxFiles, o.FigureBytes, maxValue})
 	p.Args = []string{string(told)}
 	return p, err
+}
+
+// driverFiles are those of the driver of a language.
+func driverFiles(language string) (files []sandbox.File, err error) {
+	folder := "drivers/" + language
+	entries, err := drivers.ReadDir(folder)
+	for _, entry := range entries {
+		data, readErr := drivers.ReadFile(folder + "/" + entry.Name())
+		err = errors.Join(err, readErr)
+		files = append(files, sandbox.File{Path: driverDir + "/" + entry.Name(), Data: data})
+	}
+	return files, err
 }
 
 // test is the one run of the driver.

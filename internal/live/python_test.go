@@ -160,3 +160,14 @@ func TestPythonFork(t *testing.T) {
 	require.Equal(t, "[1, 4, 9]", s.value("import multiprocessing", "def square(n):", "    return n * n",
 		"with multiprocessing.get_context('fork').Pool(2) as pool:", "    found = pool.map(square, [1, 2, 3])", "found"))
 }
+
+func TestPythonImportsTheSessionsModules(t *testing.T) {
+	t.Parallel()
+	s := start(t, "python", given(text("interpreter.py", "answer = 40"), text("frames.py", "answer = 1"), text("json.py", "answer = 1")))
+	require.Equal(t, "41", s.value("import interpreter, frames", "interpreter.answer + frames.answer"), "also those with names of ours")
+	require.Equal(t, "['.', '..']", s.value("import os", "[name for name in ('.', '..', '.sandloop') if os.path.exists(name)]"))
+	require.Equal(t, "'/workspace'", s.value("import sys", "sys.path[0]"))
+	require.Equal(t, "('def f():\\n    return 1\\n', True)", s.value("import inspect", "def f():", "    return 1", "(inspect.getsource(f), '__file__' not in globals())"))
+	s.do("from __future__ import annotations")
+	require.Equal(t, "'Nowhere'", s.value("def g(a: Nowhere): pass", "g.__annotations__['a']"), "it counts for later cells")
+}

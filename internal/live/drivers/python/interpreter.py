@@ -9,13 +9,13 @@ import json
 import linecache
 import os
 import signal
-import struct
 import sys
 import traceback
 import types
 
-PREFIX = struct.Struct(">II")
-OWN = __file__
+from frames import PREFIX, frame, write_all
+
+OWN = os.path.dirname(__file__) + "/"
 KEPT_SOURCES = 1000
 ALL_FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
@@ -30,6 +30,9 @@ def run(control_in, control_out, out, err, settings):
             except OSError:
                 pass
     os.setsid()
+    for name, module in list(sys.modules.items()):  # files of these names are the code's
+        if (getattr(module, "__file__", None) or "").startswith(OWN):
+            del sys.modules[name]
     code = 1
     try:
         Interpreter(control_in, control_out, {1: out, 2: err}, settings).serve()
@@ -97,10 +100,7 @@ class Interpreter:
         return bytes(data)
 
     def say(self, header, body=b""):
-        header = json.dumps(header).encode()
-        view = memoryview(PREFIX.pack(len(header), len(body)) + header + body)
-        while view:
-            view = view[os.write(self.control_out, view):]
+        write_all(self.control_out, frame(header, body))
 
     def prepare(self, header, stdin):
         """Sets up what the code before may have closed or replaced, and stdin."""
@@ -118,9 +118,7 @@ class Interpreter:
             fd = os.memfd_create("stdin")
             os.dup2(fd, 0)
             os.close(fd)
-            view = memoryview(stdin)
-            while view:
-                view = view[os.write(0, view):]
+            write_all(0, stdin)
             os.lseek(0, 0, os.SEEK_SET)
             self.had_stdin = bool(stdin)
             sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.FileIO(0, closefd=False), encoding="utf-8", errors="surrogateescape")
@@ -326,7 +324,7 @@ def describe(e):
 
 
 def leave_us_out(found):
-    found.stack[:] = [frame for frame in found.stack if frame.filename != OWN]
+    found.stack[:] = [entry for entry in found.stack if not entry.filename.startswith(OWN)]
     for other in (found.__cause__, found.__context__, *(getattr(found, "exceptions", None) or ())):
         if other is not None:
             leave_us_out(other)

@@ -10,6 +10,7 @@ const { Console } = require('console');
 const { createRequire } = require('module');
 const { Writable } = require('stream');
 const { pathToFileURL } = require('url');
+const { Frames, frame, writeAll } = require('./frames');
 
 const settings = JSON.parse(process.argv[2]);
 const KEPT_SOURCES = 1000;
@@ -22,11 +23,7 @@ const sources = new Map();
 const control = new net.Socket({ fd: 3, readable: true, writable: true });
 
 function say(header, body) {
-  const head = Buffer.from(JSON.stringify(header));
-  const prefix = Buffer.alloc(8);
-  prefix.writeUInt32BE(head.length, 0);
-  prefix.writeUInt32BE(body.length, 4);
-  control.write(Buffer.concat([prefix, head, body]));
+  control.write(frame(header, body));
 }
 
 // Out is a standard stream whose writes have happened when they return, so that a kill does not lose them.
@@ -39,7 +36,7 @@ class Out extends Writable {
 
   _write(data, _, done) {
     try {
-      for (let at = 0; at < data.length;) at += fs.writeSync(this.fd, data, at);
+      writeAll(this.fd, data);
       done();
     } catch (e) {
       done(e);
@@ -127,7 +124,7 @@ function run(header, body) {
   }
   if (process.stdout.destroyed || process.stderr.destroyed) newStreams();
   own.url = own.name.replace(/\s+/g, '-');
-  sources.set(own.url, source.split('\n'));
+  sources.set(own.url, { name: own.name, rows: source.split('\n') });
   if (sources.size > KEPT_SOURCES) sources.delete(sources.keys().next().value);
   expression = source.replace(IMPORT, (found) => (found === 'import' ? '$mport' : found)) + `\n//# sourceURL=${own.url}`;
   answered = (error, answer) => {
@@ -190,29 +187,31 @@ function describe(error, own, { lineNumber: line, columnNumber: column } = {}) {
   }
   text = withoutOurs(text);
   let at = '';
-  const frame = /^\s+at (?:.*\()?([^\s()]+):(\d+):(\d+)\)?$/m.exec(text);
-  if (frame && sources.has(frame[1])) {
-    at = excerpt(frame[1], Number(frame[2]), Number(frame[3]));
+  const place = /^\s+at (?:.*\()?([^\s()]+):(\d+):(\d+)\)?$/m.exec(text);
+  if (place && sources.has(place[1])) {
+    at = excerpt(place[1], Number(place[2]), Number(place[3]));
   } else if (error instanceof SyntaxError && line !== undefined) {
     at = excerpt(own.url, line + 1, column + 1);
     if (/import statement/.test(error.message)) text += '\nUse require() or await import() instead.';
   }
-  return (at + text + '\n').split(own.url + ':').join(own.name + ':');
+  // V8 takes no names with spaces.
+  return `${at}${text.replace(/[^\s()]+(?=:\d+:\d+\)?$)/gm, (url) => sources.get(url)?.name ?? url)}\n`;
 }
 
 // withoutOurs leaves out the frames that are ours, and those below them, which called us.
 function withoutOurs(text) {
   let below = false;
   return text.split('\n').filter((row) => {
-    below = /^\s+at /.test(row) && (below || /\.sandloop\/interpreter\.js|node:inspector:|node:vm:|node:internal\//.test(row));
+    below = /^\s+at /.test(row) && (below || /\/workspace\/\.sandloop\/|node:inspector:|node:vm:|node:internal\//.test(row));
     return !below || !/^\s+at /.test(row);
   }).join('\n');
 }
 
 function excerpt(url, line, column) {
-  const row = sources.get(url)[line - 1];
+  const { name, rows } = sources.get(url);
+  const row = rows[line - 1];
   if (row === undefined) return '';
-  return `${url}:${line}\n${row.slice(0, 500)}\n${column ? ' '.repeat(Math.min(column - 1, 500)) + '^\n' : ''}\n`;
+  return `${name}:${line}\n${row.slice(0, 500)}\n${column ? ' '.repeat(Math.min(column - 1, 500)) + '^\n' : ''}\n`;
 }
 
 // cut returns the bytes of a text, head and tail of a long one.
@@ -266,17 +265,7 @@ for (const [name, value] of Object.entries({
   Object.defineProperty(globalThis, name, { value, configurable: true, writable: true, enumerable: false });
 }
 
-let held = Buffer.alloc(0);
-control.on('data', (data) => {
-  held = held.length > 0 ? Buffer.concat([held, data]) : data;
-  while (held.length >= 8) {
-    const end = 8 + held.readUInt32BE(0);
-    const size = end + held.readUInt32BE(4);
-    if (held.length < size) return;
-    const [header, body] = [JSON.parse(held.subarray(8, end).toString()), held.subarray(end, size)];
-    held = held.subarray(size);
-    run(header, body);
-  }
-});
+const cells = new Frames(run);
+control.on('data', (data) => cells.add(data));
 control.on('end', () => process.kill(process.pid, 'SIGKILL'));
 say({ t: 'ready' }, Buffer.alloc(0));
