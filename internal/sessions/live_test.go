@@ -189,12 +189,12 @@ func TestASessionThatLivesElsewhere(t *testing.T) {
 	there := setupOn(t, here.rdb, "there")
 	there.must(job("1", inSession))
 	here.alive["there"] = true
-	_, _, err := here.Sessions.Run(t.Context(), job("2", inSession))
+	_, _, err := here.Run(t.Context(), job("2", inSession))
 	var elsewhere *jobs.ElsewhereError
 	require.ErrorAs(t, err, &elsewhere)
 	require.Equal(t, "there", elsewhere.Worker)
 	require.Nil(t, here.head().Busy, "the other can have it at once")
-	_, _, err = here.Sessions.Run(t.Context(), job("2", restart))
+	_, _, err = here.Run(t.Context(), job("2", restart))
 	require.ErrorAs(t, err, &elsewhere, "who has it starts it anew")
 
 	there.writes(map[string]string{"a": "1"})
@@ -211,7 +211,7 @@ func TestASessionThatLivesElsewhere(t *testing.T) {
 	require.True(t, there.interpreters[0].isClosed())
 	require.Equal(t, "here", here.head().Live.Worker)
 	there.alive["here"] = true
-	_, _, err = there.Sessions.Run(t.Context(), job("4", inSession))
+	_, _, err = there.Run(t.Context(), job("4", inSession))
 	require.ErrorAs(t, err, &elsewhere)
 }
 
@@ -223,7 +223,7 @@ func TestWhenNobodyKnowsWhoLivesTheJobIsTriedAgain(t *testing.T) {
 	})
 	there := setupOn(t, here.rdb, "there")
 	there.must(job("1", inSession))
-	_, _, err := here.Sessions.Run(t.Context(), job("2", inSession))
+	_, _, err := here.Run(t.Context(), job("2", inSession))
 	require.ErrorIs(t, err, failure)
 	require.Empty(t, here.interpreters)
 }
@@ -306,7 +306,7 @@ func TestAFailureOfOurOwnEndsTheInterpreter(t *testing.T) {
 	b := setup(t)
 	b.must(job("1", inSession))
 	b.does(func(context.Context, live.Cell) (live.Outcome, error) { return live.Outcome{}, failure })
-	_, _, err := b.Sessions.Run(t.Context(), job("2", inSession))
+	_, _, err := b.Run(t.Context(), job("2", inSession))
 	require.ErrorIs(t, err, failure)
 	require.True(t, b.interpreters[0].isClosed(), "half a call may have changed variables, and the job runs again")
 	_, report := b.must(job("2", inSession))
@@ -314,7 +314,7 @@ func TestAFailureOfOurOwnEndsTheInterpreter(t *testing.T) {
 
 	b.startError = failure
 	for id := range 3 {
-		_, _, err = b.Sessions.Run(t.Context(), job("3", inSession, named(string(rune('a'+id)))))
+		_, _, err = b.Run(t.Context(), job("3", inSession, named(string(rune('a'+id)))))
 		require.ErrorIs(t, err, failure)
 	}
 	require.Equal(t, 1, b.places, "one that did not start takes no place")
@@ -324,12 +324,12 @@ func TestAThawedWorkerEndsTheInterpreterWhoseCommitIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.must(job("1", inSession))
-	b.does(func(ctx context.Context, _ live.Cell) (live.Outcome, error) {
-		require.NoError(t, b.store.Delete(ctx, session))
+	b.does(func(context.Context, live.Cell) (live.Outcome, error) {
+		require.NoError(t, b.store.Delete(t.Context(), session))
 		b.has(map[string]string{"a": "the next one's"})
 		return fine(live.Changes{Written: list(map[string]string{"a": "mine"})}), nil
 	})
-	_, _, err := b.Sessions.Run(t.Context(), job("2", inSession))
+	_, _, err := b.Run(t.Context(), job("2", inSession))
 	require.ErrorIs(t, err, workspace.ErrFenced)
 	require.True(t, b.interpreters[0].isClosed())
 	require.Equal(t, map[string]string{"a": "the next one's"}, b.files())
@@ -385,7 +385,7 @@ func TestAPanicEndsTheInterpreterAndFreesTheSession(t *testing.T) {
 	b := setup(t)
 	b.must(job("1", inSession))
 	b.does(func(context.Context, live.Cell) (live.Outcome, error) { panic("in OnOutput") })
-	require.Panics(t, func() { _, _, _ = b.Sessions.Run(t.Context(), job("2", inSession)) })
+	require.Panics(t, func() { _, _, _ = b.Run(t.Context(), job("2", inSession)) })
 	require.True(t, b.interpreters[0].isClosed())
 	_, report := b.must(job("3", inSession))
 	require.True(t, report.Live.Started)

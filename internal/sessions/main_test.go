@@ -122,7 +122,7 @@ var session = workspace.Session{Tenant: "tenant", Name: "s"}
 // must runs a job that our machinery does not fail on.
 func (b *bundle) must(j jobs.SessionJob) (sandbox.Result, *workspace.Report) {
 	b.t.Helper()
-	result, report, err := b.Sessions.Run(b.t.Context(), j)
+	result, report, err := b.Run(b.t.Context(), j)
 	require.NoError(b.t, err)
 	return result, report
 }

@@ -169,7 +169,7 @@ func TestHowAJobMayEndAndWhatIsKept(t *testing.T) {
 				files["new"] = "n"
 				return c.result, c.err
 			}
-			result, report, err := b.Sessions.Run(t.Context(), job("1"))
+			result, report, err := b.Run(t.Context(), job("1"))
 			require.Equal(t, c.want, b.files())
 			if c.err != nil {
 				require.ErrorIs(t, err, c.err)
@@ -308,11 +308,11 @@ func TestASecondJobIsPutOff(t *testing.T) {
 	}
 	first := make(chan error, 1)
 	go func() {
-		_, _, err := b.Sessions.Run(t.Context(), job("1"))
+		_, _, err := b.Run(t.Context(), job("1"))
 		first <- err
 	}()
 	<-inside
-	_, _, err := b.Sessions.Run(t.Context(), job("2"))
+	_, _, err := b.Run(t.Context(), job("2"))
 	require.ErrorIs(t, err, jobs.ErrSessionBusy)
 	close(leave)
 	require.NoError(t, <-first)
@@ -332,7 +332,7 @@ func TestNoUpdateIsLostBetweenWorkers(t *testing.T) {
 	for i := range each {
 		for _, b := range []*bundle{first, second} {
 			go func() {
-				_, _, err := b.Sessions.Run(t.Context(), job(fmt.Sprintf("%s-%d", b.options.Worker, i)))
+				_, _, err := b.Run(t.Context(), job(fmt.Sprintf("%s-%d", b.options.Worker, i)))
 				done <- err
 			}()
 		}
@@ -352,7 +352,7 @@ func TestAJobWhoseSessionIsDeletedEndsAndKeepsNothing(t *testing.T) {
 		<-ctx.Done()
 		return sandbox.Result{}, context.Cause(ctx)
 	}
-	_, _, err := b.Sessions.Run(t.Context(), job("1"))
+	_, _, err := b.Run(t.Context(), job("1"))
 	require.ErrorIs(t, err, workspace.ErrFenced)
 	require.Nil(t, b.files())
 }
@@ -362,13 +362,13 @@ func TestAThawedWorkerCommitsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.has(map[string]string{"a": "1"})
-	b.run = func(ctx context.Context, _ program, files map[string]string) (sandbox.Result, error) {
-		require.NoError(t, b.store.Delete(ctx, session))
+	b.run = func(_ context.Context, _ program, files map[string]string) (sandbox.Result, error) {
+		require.NoError(t, b.store.Delete(t.Context(), session))
 		b.has(map[string]string{"a": "the next one's"})
 		files["a"] = "mine"
 		return sandbox.Result{}, nil
 	}
-	_, _, err := b.Sessions.Run(t.Context(), job("1"))
+	_, _, err := b.Run(t.Context(), job("1"))
 	require.ErrorIs(t, err, workspace.ErrFenced)
 	require.Equal(t, map[string]string{"a": "the next one's"}, b.files())
 }
@@ -382,11 +382,11 @@ func TestACanceledJobIsAResult(t *testing.T) {
 		files["n"] = "x"
 		return sandbox.Result{}, nil // it had ended by then
 	}
-	result, _, err := b.Sessions.Run(ctx, job("1"))
+	result, _, err := b.Run(ctx, job("1"))
 	require.NoError(t, err)
 	require.Equal(t, sandbox.OutcomeCanceled, result.Outcome)
 	require.Empty(t, b.files())
-	result, _, err = b.Sessions.Run(ctx, job("2"))
+	result, _, err = b.Run(ctx, job("2"))
 	require.NoError(t, err)
 	require.Equal(t, sandbox.OutcomeCanceled, result.Outcome, "nor does it wait for the session")
 }
@@ -400,7 +400,7 @@ func TestAJobThatIsEndedForAnotherReasonIsAnError(t *testing.T) {
 		files["n"] = "x"
 		return sandbox.Result{}, nil
 	}
-	_, _, err := b.Sessions.Run(ctx, job("1"))
+	_, _, err := b.Run(ctx, job("1"))
 	require.ErrorIs(t, err, jobs.ErrShutdown)
 	require.Empty(t, b.files())
 	b.run = func(context.Context, program, map[string]string) (sandbox.Result, error) {

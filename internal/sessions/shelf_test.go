@@ -46,13 +46,13 @@ func TestWhenEveryInterpreterIsInUseAJobIsPutOff(t *testing.T) {
 	done := make(chan error, 2)
 	for _, name := range []string{"s", "t"} {
 		go func() {
-			_, _, err := b.Sessions.Run(t.Context(), job("long "+name, inSession, named(name)))
+			_, _, err := b.Run(t.Context(), job("long "+name, inSession, named(name)))
 			done <- err
 		}()
 	}
 	<-inside
 	<-inside
-	_, _, err := b.Sessions.Run(t.Context(), job("3", inSession, named("u")))
+	_, _, err := b.Run(t.Context(), job("3", inSession, named("u")))
 	require.ErrorIs(t, err, jobs.ErrSessionBusy)
 	b.sweep(t.Context()) // leaves alone what is in use
 	close(leave)
@@ -68,7 +68,7 @@ func TestNeverMoreInterpretersThanPlaces(t *testing.T) {
 	done := make(chan error, 12)
 	for i := range cap(done) {
 		go func() {
-			_, _, err := b.Sessions.Run(t.Context(), job(fmt.Sprint(i), inSession, named(fmt.Sprint("s", i))))
+			_, _, err := b.Run(t.Context(), job(fmt.Sprint(i), inSession, named(fmt.Sprint("s", i))))
 			done <- err
 		}()
 	}
@@ -161,7 +161,7 @@ func TestAWorkerThatStopsEndsEachInterpreterAsSoonAsNoJobHasIt(t *testing.T) {
 	})
 	done := make(chan error, 1)
 	go func() {
-		_, _, err := b.Sessions.Run(t.Context(), job("3", inSession))
+		_, _, err := b.Run(t.Context(), job("3", inSession))
 		done <- err
 	}()
 	<-inside
@@ -186,7 +186,7 @@ func TestCloseEndsEveryInterpreterAndSaysSo(t *testing.T) {
 	require.True(t, b.interpreters[1].isClosed())
 	require.Nil(t, b.head().Live)
 	require.Equal(t, "its worker was stopped", b.head().LiveEnded)
-	_, _, err := b.Sessions.Run(t.Context(), job("3", inSession))
+	_, _, err := b.Run(t.Context(), job("3", inSession))
 	require.ErrorIs(t, err, jobs.ErrSessionBusy, "another worker takes it")
 	there := setupOn(t, b.rdb, "there")
 	_, report := there.must(job("3", inSession))
