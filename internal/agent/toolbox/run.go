@@ -105,12 +105,10 @@ func (t *Toolbox) run(ctx context.Context, w work, job jobs.Job, progress func(a
 		if id := t.unfinished(ctx); id != "" {
 			return problemf("nothing was run: the job %s has the workspace until it ends. Call wait_job or cancel_job with its id before", id)
 		}
-		select {
-		case t.turn <- struct{}{}:
-			defer func() { <-t.turn }()
-		case <-ctx.Done():
+		if !t.takeTurn(ctx, progress) {
 			return problemf("canceled before it ran, since the run was ended")
 		}
+		defer func() { <-t.turn }()
 	}
 	job.Follow = progress != nil
 	id, problem := t.submit(ctx, job)
@@ -120,6 +118,22 @@ func (t *Toolbox) run(ctx context.Context, w work, job jobs.Job, progress func(a
 	result := t.outcome(ctx, w, id, progress)
 	result.JobID = id
 	return result
+}
+
+// takeTurn waits until no other call uses the session, unless ctx ends before.
+func (t *Toolbox) takeTurn(ctx context.Context, progress func(agent.Progress)) bool {
+	select {
+	case t.turn <- struct{}{}:
+		return true
+	default:
+		newRelay("", progress).state("waiting for another call in the session")
+	}
+	select {
+	case t.turn <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // outcome waits for a job, and cancels it when nobody waits any more.

@@ -295,8 +295,10 @@ func TestCallsThatShareASessionTakeTurns(t *testing.T) {
 		waiting, cancel := context.WithCancel(t.Context())
 		box.turn <- struct{}{}
 		time.AfterFunc(time.Second, cancel)
-		got := callWithin(waiting, t, box, "run_code", object{"language": "python", "code": "1"}, nil)
+		var told []agent.Progress
+		got := callWithin(waiting, t, box, "run_code", object{"language": "python", "code": "1"}, func(p agent.Progress) { told = append(told, p) })
 		require.Equal(t, "[canceled before it ran, since the run was ended]", got.Text)
+		require.Equal(t, []agent.Progress{{State: "waiting for another call in the session"}}, told)
 		box.Close()
 	})
 }

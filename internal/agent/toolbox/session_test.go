@@ -81,6 +81,18 @@ func TestALiveInterpreterThatEndsOrIsStartedAnewSaysSo(t *testing.T) {
 	require.Contains(t, got.Text, "42\n[this ran as a program of its own, since the session's live interpreter is one of another language")
 }
 
+func TestNodeIsLiveToo(t *testing.T) {
+	t.Parallel()
+	box := setupSession(t, nil)
+	node := func(code string) string {
+		return call(t, box, "run_code", object{"language": "javascript", "code": code}, nil).Text
+	}
+	require.Equal(t, "[value]\n6", node("const numbers = [1, 2, 3]; numbers.reduce((a, b) => a + b)"))
+	require.Equal(t, "3\n[files written: n.txt]", node("require('fs').writeFileSync('n.txt', 'x'); console.log(numbers.length)"))
+	require.Contains(t, node("require('express')"), "[express is not installed, and nothing can be installed.")
+	require.Equal(t, "x", call(t, box, "read_file", object{"path": "n.txt"}, nil).Text)
+}
+
 func TestLimitsInALiveInterpreterGiveTheirNotes(t *testing.T) {
 	t.Parallel()
 	box := setupSession(t, nil)
