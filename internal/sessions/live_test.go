@@ -50,7 +50,7 @@ func (b *bundle) head() workspace.Head {
 func TestCallsOfALiveSessionShareAnInterpreter(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.has(map[string]string{"data": "d"})
+	b.has(t.Context(), map[string]string{"data": "d"})
 	result, report := b.must(job("1", inSession))
 	require.Equal(t, sandbox.OutcomeOK, result.Outcome)
 	require.Equal(t, &workspace.Report{Version: 1, Live: &workspace.LiveReport{Started: true}}, report)
@@ -83,7 +83,7 @@ func TestCallsOfALiveSessionShareAnInterpreter(t *testing.T) {
 func TestALiveCallFindsWhatOthersDidToTheFiles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.has(map[string]string{"same": "s", "changed": "1", "gone": "g"})
+	b.has(t.Context(), map[string]string{"same": "s", "changed": "1", "gone": "g"})
 	b.must(job("1", inSession))
 	python := b.interpreters[0]
 	b.run = func(_ context.Context, _ program, files map[string]string) (sandbox.Result, error) {
@@ -103,7 +103,7 @@ func TestALiveCallFindsWhatOthersDidToTheFiles(t *testing.T) {
 func TestFilesThatALiveCallBringsAreKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.has(map[string]string{"a": "1"})
+	b.has(t.Context(), map[string]string{"a": "1"})
 	b.must(job("1", inSession))
 	b.writes(map[string]string{"b": "by the cell"})
 	_, report := b.must(job("2", inSession, func(j *jobs.SessionJob) { j.Program.Files = list(map[string]string{"a": "2", "b": "brought"}) }))
@@ -131,7 +131,7 @@ func TestWhatALiveCallDidWithoutACommitIsUndone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, func(o *Options) { o.Quota = 10 })
-			b.has(map[string]string{"a": "1", "b": "b"})
+			b.has(t.Context(), map[string]string{"a": "1", "b": "b"})
 			b.must(job("1", inSession))
 			b.does(func(context.Context, live.Cell) (live.Outcome, error) { return c.outcome, nil })
 			result, report := b.must(job("2", inSession))
@@ -169,7 +169,7 @@ func TestAFileThatALiveCallMayNotKeepBecauseOfItsKindHindersNoOther(t *testing.T
 func TestFiguresAndFilesThatALiveCallAsksForComeBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.has(map[string]string{"old.png": "old", "x": "x"})
+	b.has(t.Context(), map[string]string{"old.png": "old", "x": "x"})
 	b.must(job("1", inSession))
 	b.does(func(context.Context, live.Cell) (live.Outcome, error) {
 		outcome := fine(live.Changes{Written: list(map[string]string{"new.png": "new", "figure-1.png": "other"})})
@@ -324,9 +324,9 @@ func TestAThawedWorkerEndsTheInterpreterWhoseCommitIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.must(job("1", inSession))
-	b.does(func(context.Context, live.Cell) (live.Outcome, error) {
-		require.NoError(t, b.store.Delete(t.Context(), session))
-		b.has(map[string]string{"a": "the next one's"})
+	b.does(func(ctx context.Context, _ live.Cell) (live.Outcome, error) {
+		require.NoError(t, b.store.Delete(ctx, session))
+		b.has(ctx, map[string]string{"a": "the next one's"})
 		return fine(live.Changes{Written: list(map[string]string{"a": "mine"})}), nil
 	})
 	_, _, err := b.Run(t.Context(), job("2", inSession))
@@ -339,7 +339,7 @@ func TestAThawedWorkerEndsTheInterpreterWhoseCommitIsRefused(t *testing.T) {
 func TestAnInterpreterThatTookItsFilesWithItLeavesThoseFromBefore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.has(map[string]string{"a": "1"})
+	b.has(t.Context(), map[string]string{"a": "1"})
 	b.must(job("1", inSession))
 	b.does(func(context.Context, live.Cell) (live.Outcome, error) {
 		outcome := live.Outcome{Result: sandbox.Result{Outcome: sandbox.OutcomeOutOfMemory}, Changes: live.Changes{Deleted: []string{"a"}}}

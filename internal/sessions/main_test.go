@@ -150,8 +150,8 @@ func texts(files []sandbox.File) map[string]string {
 }
 
 // has puts files into the session.
-func (b *bundle) has(texts map[string]string) {
+func (b *bundle) has(ctx context.Context, texts map[string]string) {
 	b.t.Helper()
-	_, err := b.store.Write(b.t.Context(), session, list(texts), nil, time.Second)
+	_, err := b.store.Write(ctx, session, list(texts), nil, time.Second)
 	require.NoError(b.t, err)
 }

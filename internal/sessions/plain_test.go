@@ -82,7 +82,7 @@ func TestWhereTheSourceGoes(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			if c.has != nil {
-				b.has(c.has)
+				b.has(t.Context(), c.has)
 			}
 			b.run = func(_ context.Context, p program, files map[string]string) (sandbox.Result, error) {
 				require.Equal(t, c.finds, files)
@@ -117,7 +117,7 @@ func TestAMainFileAmongTheFilesIsKept(t *testing.T) {
 func TestOnlyFilesThatTheJobAskedForComeBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.has(map[string]string{"old.txt": "o", "other": "x"})
+	b.has(t.Context(), map[string]string{"old.txt": "o", "other": "x"})
 	b.run = func(_ context.Context, p program, files map[string]string) (sandbox.Result, error) {
 		require.Equal(t, []string{"**"}, p.Outputs)
 		files["a.txt"], files["large.txt"], files["z.txt"] = "aaa", strings.Repeat("l", 20), "zz"
@@ -164,7 +164,7 @@ func TestHowAJobMayEndAndWhatIsKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.has(map[string]string{"old": "o"})
+			b.has(t.Context(), map[string]string{"old": "o"})
 			b.run = func(_ context.Context, _ program, files map[string]string) (sandbox.Result, error) {
 				files["new"] = "n"
 				return c.result, c.err
@@ -189,7 +189,7 @@ func TestHowAJobMayEndAndWhatIsKept(t *testing.T) {
 func TestAboveTheQuotaNothingIsKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *Options) { o.Quota = 10 })
-	b.has(map[string]string{"old": "12345"})
+	b.has(t.Context(), map[string]string{"old": "12345"})
 	b.run = func(_ context.Context, _ program, files map[string]string) (sandbox.Result, error) {
 		files["new"] = "123456"
 		return sandbox.Result{}, nil
@@ -215,7 +215,7 @@ func TestOfWhatIsRefusedTheSessionKeepsWhatItHad(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.has(map[string]string{"a": "1", "d/b": "2", "d/e/c": "3"})
+			b.has(t.Context(), map[string]string{"a": "1", "d/b": "2", "d/e/c": "3"})
 			b.run = func(_ context.Context, _ program, files map[string]string) (sandbox.Result, error) {
 				clear(files)
 				files["new"] = "n"
@@ -241,7 +241,7 @@ func TestAJobThatCommittedDoesNotRunAgain(t *testing.T) {
 	}
 	asks := func(j *jobs.SessionJob) { j.Program.Outputs = []string{"n"} }
 	first, firstReport := b.must(job("1", asks))
-	b.has(map[string]string{"n": "later"})
+	b.has(t.Context(), map[string]string{"n": "later"})
 	second, secondReport := b.must(job("1", asks))
 	require.Equal(t, 1, runs)
 	first.Collected = false // is for the worker alone
@@ -283,7 +283,7 @@ func TestASessionMayBeLargerThanWhatAJobMaySend(t *testing.T) {
 		o.Defaults.InputBytes, o.Defaults.FilesIn, o.Defaults.FilesOut, o.Defaults.FileBytes = 100, 2, 1, 50
 	})
 	large := map[string]string{"a": strings.Repeat("a", 90), "b": strings.Repeat("b", 90), "c": "c", "d": "d"}
-	b.has(large)
+	b.has(t.Context(), large)
 	b.run = func(_ context.Context, p program, files map[string]string) (sandbox.Result, error) {
 		require.Len(t, files, 5)
 		require.Equal(t, 51, *p.Limits.FilesOut, "50 files of the session and the source")
@@ -346,7 +346,7 @@ func TestNoUpdateIsLostBetweenWorkers(t *testing.T) {
 func TestAJobWhoseSessionIsDeletedEndsAndKeepsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.has(map[string]string{"a": "1"})
+	b.has(t.Context(), map[string]string{"a": "1"})
 	b.run = func(ctx context.Context, _ program, _ map[string]string) (sandbox.Result, error) {
 		require.NoError(t, b.store.Delete(ctx, session))
 		<-ctx.Done()
@@ -361,10 +361,10 @@ func TestAJobWhoseSessionIsDeletedEndsAndKeepsNothing(t *testing.T) {
 func TestAThawedWorkerCommitsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.has(map[string]string{"a": "1"})
-	b.run = func(_ context.Context, _ program, files map[string]string) (sandbox.Result, error) {
-		require.NoError(t, b.store.Delete(t.Context(), session))
-		b.has(map[string]string{"a": "the next one's"})
+	b.has(t.Context(), map[string]string{"a": "1"})
+	b.run = func(ctx context.Context, _ program, files map[string]string) (sandbox.Result, error) {
+		require.NoError(t, b.store.Delete(ctx, session))
+		b.has(ctx, map[string]string{"a": "the next one's"})
 		files["a"] = "mine"
 		return sandbox.Result{}, nil
 	}
@@ -412,7 +412,7 @@ func TestAJobThatIsEndedForAnotherReasonIsAnError(t *testing.T) {
 func TestDamagedFilesAreNotTriedAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.has(map[string]string{"a": "1"})
+	b.has(t.Context(), map[string]string{"a": "1"})
 	keys, err := b.rdb.Keys(t.Context(), "*:files").Result()
 	require.NoError(t, err)
 	require.Len(t, keys, 1)
