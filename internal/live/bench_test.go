@@ -51,7 +51,7 @@ func BenchmarkCell(b *testing.B) {
 // bareTime is the median of how long a bare interpreter takes for a line.
 func bareTime(b *testing.B, argv []string) time.Duration {
 	b.Helper()
-	command := exec.CommandContext(b.Context(), argv[0], argv[1:]...) //nolint:gosec // ours
+	command := exec.CommandContext(b.Context(), argv[0], argv[1:]...)
 	in, err := command.StdinPipe()
 	require.NoError(b, err)
 	out, err := command.StdoutPipe()

@@ -81,8 +81,8 @@ func options() live.Options {
 	return live.Options{Program: sandbox.Program{Language: "python"}, Hold: time.Hour, Quota: 1000, MaxFiles: 3}
 }
 
-func cellOf(source string) live.Cell {
-	return live.Cell{Source: source, Name: "cell 1", WallTime: time.Minute, Output: 100}
+func anyCell() live.Cell {
+	return live.Cell{Name: "cell 1", WallTime: time.Minute, Output: 100}
 }
 
 func TestADriverIsNotBelieved(t *testing.T) {
@@ -118,7 +118,7 @@ func TestADriverIsNotBelieved(t *testing.T) {
 				<-ctx.Done()
 			}}, options())
 			require.NoError(t, err)
-			outcome, err := i.Run(t.Context(), cellOf(""))
+			outcome, err := i.Run(t.Context(), anyCell())
 			require.NoError(t, err)
 			require.Equal(t, sandbox.OutcomeSignaled, outcome.Result.Outcome)
 			require.Equal(t, 137, outcome.Result.ExitCode)
@@ -147,7 +147,7 @@ func TestWhatADriverMayClaim(t *testing.T) {
 		<-ctx.Done()
 	}}, options())
 	require.NoError(t, err)
-	outcome, err := i.Run(t.Context(), cellOf(""))
+	outcome, err := i.Run(t.Context(), anyCell())
 	require.NoError(t, err)
 	require.Equal(t, sandbox.OutcomeOK, outcome.Result.Outcome)
 	require.Empty(t, outcome.Changes.Written)
@@ -174,7 +174,7 @@ func TestFramesComeInAnyPieces(t *testing.T) {
 	}}, options())
 	require.NoError(t, err)
 	defer i.Close()
-	outcome, err := i.Run(t.Context(), cellOf(""))
+	outcome, err := i.Run(t.Context(), anyCell())
 	require.NoError(t, err)
 	require.Equal(t, "oops", string(outcome.Result.Stderr.Data))
 	require.Equal(t, []sandbox.File{text("a", "xy")}, outcome.Changes.Written)
@@ -215,7 +215,7 @@ func TestTroubleOfOurOwnIsAnError(t *testing.T) {
 		w.hear()
 	}, err: lost}, options())
 	require.NoError(t, err)
-	_, err = i.Run(t.Context(), cellOf(""))
+	_, err = i.Run(t.Context(), anyCell())
 	require.ErrorIs(t, err, lost)
 	require.Equal(t, "its sandbox was lost", i.Reason())
 }
@@ -228,7 +228,7 @@ func TestAnEndBetweenCellsIsNoResult(t *testing.T) {
 		w.say(`{"t":"gone"}`)
 	}, ended: sandbox.TestResult{ExitCode: 3}}, options())
 	require.NoError(t, err)
-	_, err = i.Run(t.Context(), cellOf(""))
+	_, err = i.Run(t.Context(), anyCell())
 	require.ErrorIs(t, err, live.ErrEnded)
 	require.ErrorContains(t, err, "it exited with code 3")
 }
@@ -250,7 +250,7 @@ func TestADriverThatFallsSilentIsEnded(t *testing.T) {
 		<-ctx.Done()
 	}}, options())
 	require.NoError(t, err)
-	cell := cellOf("")
+	cell := anyCell()
 	cell.WallTime = 10 * time.Millisecond
 	outcome, err := i.Run(t.Context(), cell)
 	require.NoError(t, err)
@@ -282,7 +282,7 @@ func TestWhatADriverDisplaysIsBounded(t *testing.T) {
 		<-ctx.Done()
 	}}, o)
 	require.NoError(t, err)
-	outcome, err := i.Run(t.Context(), cellOf(""))
+	outcome, err := i.Run(t.Context(), anyCell())
 	require.NoError(t, err)
 	require.Len(t, outcome.Report.Displays, 1001)
 	require.Len(t, outcome.Result.Files, 1)

@@ -86,7 +86,7 @@ func encode(m message, body ...[]byte) []byte {
 	}
 	frame := make([]byte, prefixSize, prefixSize+len(header)+size)
 	binary.BigEndian.PutUint32(frame, uint32(len(header))) //nolint:gosec // names and paths are bounded
-	binary.BigEndian.PutUint32(frame[4:], uint32(size))    //nolint:gosec // input is bounded by its limit
+	binary.BigEndian.PutUint32(frame[4:], uint32(size))
 	frame = append(frame, header...)
 	for _, part := range body {
 		frame = append(frame, part...)

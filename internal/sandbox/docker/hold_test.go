@@ -37,7 +37,7 @@ func TestAHeldProgramOutlivesWhatAJobMay(t *testing.T) {
 	require.NoError(t, got.err)
 	require.Equal(t, sandbox.OutcomeOK, got.tests[0].Outcome, got.tests[0].Message)
 	require.Len(t, started, 1)
-	require.EqualValues(t, 256*sandbox.MiB, started[0].MemoryBytes)
+	require.Equal(t, 256*sandbox.MiB, started[0].MemoryBytes)
 	require.Equal(t, got.whole.Enforcement, started[0])
 	require.EqualValues(t, 1, b.Stats().ColdStarts, "no container that waits goes on for long enough")
 }

@@ -37,13 +37,14 @@ function forward(i, data) {
   for (let at = 0; at < data.length; at += LONGEST_OUTPUT) say({ t: 'out', stream: i + 1 }, data.subarray(at, at + LONGEST_OUTPUT));
 }
 
-// readNow reads what has come on a descriptor, null if nothing has.
+const buffer = Buffer.alloc(LONGEST_OUTPUT);
+
+// readNow reads what has come on a descriptor, null if nothing has. It is valid until the next call.
 function readNow(stream, fd) {
   if (stream.destroyed) return null;
-  const data = Buffer.alloc(LONGEST_OUTPUT);
   try {
-    const size = fs.readSync(fd, data, 0, data.length, null);
-    return size > 0 ? data.subarray(0, size) : null;
+    const size = fs.readSync(fd, buffer, 0, buffer.length, null);
+    return size > 0 ? buffer.subarray(0, size) : null;
   } catch {
     return null;
   }
@@ -177,7 +178,7 @@ streams.forEach((stream, i) => {
 
 // How the interpreter ended is told, and this process ends in the same way.
 child.on('exit', (code, name) => {
-  for (let data; (data = readNow(control, controlDescriptor)) !== null;) childFrames.add(data); // its last words
+  for (let data; (data = readNow(control, controlDescriptor)) !== null;) childFrames.add(Buffer.from(data)); // its last words
   if (cell) finish({ t: 'gone', code: code ?? 0 });
   else say({ t: 'gone', code: code ?? 0 });
   if (name) process.kill(process.pid, name);
