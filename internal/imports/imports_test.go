@@ -22,6 +22,7 @@ func dependencies(t *testing.T, pkg string) []string {
 func TestNobodyLinksWhatItMustNot(t *testing.T) {
 	t.Parallel()
 	const docker, sdk = module + "internal/sandbox/docker", "github.com/docker/docker/"
+	const anthropic, openai = "github.com/anthropics/", "github.com/openai/"
 	for pkg, forbidden := range map[string][]string{
 		"internal/jobs":           {docker, sdk, module + "config"},
 		"config":                  {docker, sdk, module + "internal/jobs"},
@@ -31,6 +32,12 @@ func TestNobodyLinksWhatItMustNot(t *testing.T) {
 		"internal/workspace":      {docker, sdk, module + "internal/jobs", "github.com/hibiken/"},
 		"internal/live":           {docker, sdk, module + "internal/jobs", "github.com/hibiken/"},
 		"internal/sessions":       {docker, sdk, module + "config"},
+		"internal/explain":        {docker, sdk, module + "internal/jobs", "github.com/hibiken/"},
+		"internal/agent":          {docker, sdk, module + "internal/jobs", "github.com/redis/", anthropic, openai},
+		"internal/agent/toolbox":  {docker, sdk, module + "internal/reaper", anthropic, openai},
+		"internal/agent/mcp":      {docker, sdk, module + "internal/jobs", "github.com/redis/"},
+		"cmd/agent":               {docker, sdk, module + "internal/reaper"},
+		"cmd/worker":              {anthropic, openai},
 		"internal/grade/judge":    {docker, sdk, module + "internal/jobs", "github.com/redis/", "github.com/hibiken/"},
 	} {
 		for _, dependency := range dependencies(t, pkg) {
