@@ -136,6 +136,21 @@ func TestADeletedSessionLosesItsInterpreter(t *testing.T) {
 	require.Equal(t, &workspace.LiveReport{Started: true}, report.Live, "it is a new session")
 }
 
+// The call read the session before it was told that its interpreter ends.
+func TestACallDoesNotGetAnInterpreterThatIsBeingEnded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.must(job("1", inSession))
+	for _, e := range b.shelf {
+		e.ending = "nobody called it"
+	}
+	_, report := b.must(job("2", inSession))
+	require.Equal(t, &workspace.LiveReport{Started: true, Lost: "nobody called it"}, report.Live)
+	require.Len(t, b.interpreters[0].cells, 1)
+	b.sweep(t.Context())
+	require.False(t, b.interpreters[0].isClosed(), "it is ended once")
+}
+
 func TestWatchSweepsUntilItsContextEnds(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *Options) { o.IdleTimeout = 20 * time.Millisecond })
