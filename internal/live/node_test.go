@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -113,6 +114,15 @@ func TestNodeEndsWhenTheCodeExits(t *testing.T) {
 			require.ErrorIs(t, err, live.ErrEnded)
 		})
 	}
+}
+
+func TestNodeWritesLater(t *testing.T) {
+	t.Parallel()
+	s := start(t, "node")
+	require.Empty(t, s.do("setTimeout(() => console.log('late'), 300);", "0").Result.Stdout.Data)
+	require.Eventually(t, func() bool { return string(s.do("0").Result.Stdout.Data) == "late\n" }, 20*time.Second, 50*time.Millisecond)
+	s.do("process.stdout.destroy();", "0")
+	require.Equal(t, "still heard\n", string(s.do("console.log('still heard')").Result.Stdout.Data))
 }
 
 func TestNodeDisplays(t *testing.T) {

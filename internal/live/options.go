@@ -24,7 +24,7 @@ type Options struct {
 	// Program has the language, python or node, and the limits, environment, network, ID and attempt. What
 	// it would run is not used.
 	Program sandbox.Program
-	// Hold is when the interpreter ends, whatever it does.
+	// Hold is how long the interpreter lives at most, whatever it does; 0 is an hour.
 	Hold time.Duration
 	// Files are in /workspace from the start.
 	Files []sandbox.File
@@ -74,6 +74,9 @@ type settings struct {
 const maxValue = 64 << 10
 
 func (o Options) withDefaults() Options {
+	if o.Hold <= 0 {
+		o.Hold = time.Hour
+	}
 	if o.Quota <= 0 {
 		o.Quota = 64 * sandbox.MiB
 	}

@@ -171,3 +171,17 @@ func TestPythonImportsTheSessionsModules(t *testing.T) {
 	s.do("from __future__ import annotations")
 	require.Equal(t, "'Nowhere'", s.value("def g(a: Nowhere): pass", "g.__annotations__['a']"), "it counts for later cells")
 }
+
+func TestPythonStreamsComeBack(t *testing.T) {
+	t.Parallel()
+	s := start(t, "python")
+	for _, attack := range []string{
+		"import os, sys; sys.stdout.close(); sys.stderr.close(); sys.stdin.close()", "os.close(0); os.close(1); os.close(2)",
+		"sys.stdout = sys.stderr = sys.stdin = None", "f = open('/dev/null', 'w'); os.dup2(f.fileno(), 1);",
+	} {
+		s.do(attack)
+		cell := s.cell("print('still heard by', input())")
+		cell.Stdin = []byte("you")
+		require.Equal(t, "still heard by you\n", string(s.run(cell).Result.Stdout.Data), attack)
+	}
+}

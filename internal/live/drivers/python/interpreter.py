@@ -114,10 +114,12 @@ class Interpreter:
                 os.dup2(pipe, fd)
         if sys.stdout is None or sys.stderr is None or sys.stdout.closed or sys.stderr.closed:
             self.new_streams()
-        if stdin or self.had_stdin:
+        if stdin or self.had_stdin or sys.stdin is None or sys.stdin.closed or not is_open(0):
             fd = os.memfd_create("stdin")
-            os.dup2(fd, 0)
-            os.close(fd)
+            if fd > 0:  # else 0 was free
+                os.dup2(fd, 0)
+                os.close(fd)
+            os.set_inheritable(0, True)
             write_all(0, stdin)
             os.lseek(0, 0, os.SEEK_SET)
             self.had_stdin = bool(stdin)
@@ -290,6 +292,14 @@ class Figures:
             except BaseException:
                 pass
             return describe(e)
+
+
+def is_open(fd):
+    try:
+        os.fstat(fd)
+        return True
+    except OSError:
+        return False
 
 
 def textual(value):
