@@ -87,10 +87,14 @@ func TestAnInterpreterMakesRoomForAnotherSession(t *testing.T) {
 	s := newSessions(t)
 	s.startWorker(t, "SANDLOOP_SESSIONS_LIVE=1")
 	s.call("x = 1\nopen('a', 'w').write('a')")
-	_, report := s.call("x = 2", func(job *jobs.Job) { job.Session.Name = "other" })
+	other := func(job *jobs.Job) { job.Session.Name, job.Program.Language = "other", "node" }
+	value, report := s.call("let x = 2; x", other)
+	require.Equal(t, "2", value)
 	require.True(t, report.Started)
 	require.Empty(t, report.Lost)
-	value, report := s.call("open('a').read()")
+	value, _ = s.call("x + 40", other)
+	require.Equal(t, "42", value)
+	value, report = s.call("open('a').read()")
 	require.Equal(t, "'a'", value)
 	require.Equal(t, "it made room for another session on its worker", report.Lost)
 }
