@@ -33,7 +33,7 @@ func describe(call agent.ToolCall) (beside string, block []string) {
 	for _, name := range blockArguments {
 		var text string
 		if raw, there := arguments[name]; there && json.Unmarshal(raw, &text) == nil {
-			block = excerpt(text, headLines, tailLines)
+			block = excerpt(text)
 			delete(arguments, name)
 			break
 		}
@@ -55,19 +55,19 @@ func argument(raw json.RawMessage) string {
 }
 
 // excerpt returns the first and the last lines of a text, with a line between that counts those left out.
-func excerpt(text string, head, tail int) []string {
+func excerpt(text string) []string {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if text == "" {
 		return nil
 	}
 	all := strings.Split(text, "\n")
-	shown := make([]string, 0, min(len(all), head+tail+1))
+	shown := make([]string, 0, min(len(all), headLines+tailLines+1))
 	for i, line := range all {
-		left := len(all) - head - tail
+		left := len(all) - headLines - tailLines
 		switch {
-		case left <= 1 || i < head || i >= len(all)-tail: // one line is not worth a line that says so
+		case left <= 1 || i < headLines || i >= len(all)-tailLines: // one line is not worth a line that says so
 			shown = append(shown, clip(visibleLine(line), lineWidth))
-		case i == head:
+		case i == headLines:
 			shown = append(shown, fmt.Sprintf("... %d more lines ...", left))
 		}
 	}

@@ -1,8 +1,13 @@
 package main
 
-import "io"
+import (
+	"io"
+	"os"
 
-import "github.com/sandloop/sandloop/internal/cli"
+	"golang.org/x/term"
+
+	"github.com/sandloop/sandloop/internal/cli"
+)
 
 // style is how something stands out on a terminal.
 type style string
@@ -30,4 +35,17 @@ func (p palette) paint(s style, text string) string {
 		return text
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+// defaultWidth is for a terminal that does not tell.
+const defaultWidth = 80
+
+// terminalWidth is how many characters a line of w has.
+func terminalWidth(w io.Writer) int {
+	if file, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return defaultWidth
 }

@@ -207,7 +207,7 @@ func TestARunThatFailedIsResumedInItsSession(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	b.sessions.run = func(ctx context.Context, job jobs.SessionJob) (sandbox.Result, *workspace.Report, error) {
-		return okay("42\n"), &workspace.Report{}, b.write(ctx, job, "kept.txt", "from the first run")
+		return okay("42\n"), reported(job), b.write(ctx, job, "kept.txt", "from the first run")
 	}
 	out := filepath.Join(b.dir, "t.json")
 	fails := b.file(t, "f.yaml", oneCall[:strings.Index(oneCall, "  - expect")]+"  - {fail: [{kind: key not accepted}], say: never}\n")
@@ -251,7 +251,7 @@ func TestASessionIsKeptForThoseWhoWantIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	b.sessions.run = func(ctx context.Context, job jobs.SessionJob) (sandbox.Result, *workspace.Report, error) {
-		return okay("42\n"), &workspace.Report{}, b.write(ctx, job, "a.txt", "x")
+		return okay("42\n"), reported(job), b.write(ctx, job, "a.txt", "x")
 	}
 	script := b.file(t, "s.yaml", oneCall)
 	require.Equal(t, 0, b.agent(t, "--script", script, "--session", "mine").code)
@@ -266,7 +266,7 @@ func TestFilesOfTheSessionComeOut(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	b.sessions.run = func(ctx context.Context, job jobs.SessionJob) (sandbox.Result, *workspace.Report, error) {
-		return okay("42\n"), &workspace.Report{}, errors.Join(b.write(ctx, job, "deep/a.txt", "new"), b.write(ctx, job, ".hidden", "new"))
+		return okay("42\n"), reported(job), errors.Join(b.write(ctx, job, "deep/a.txt", "new"), b.write(ctx, job, ".hidden", "new"))
 	}
 	script, out := b.file(t, "s.yaml", oneCall), filepath.Join(b.dir, "out")
 	got := b.agent(t, "--script", script, "--out", out)
@@ -301,8 +301,8 @@ func TestATranscriptThatCannotBeSavedIsOurFailure(t *testing.T) {
 	b := setup(t, nil)
 	folder := filepath.Join(b.dir, "folder")
 	require.NoError(t, os.Mkdir(folder, 0o700))
-	b.sessions.run = func(context.Context, jobs.SessionJob) (sandbox.Result, *workspace.Report, error) {
-		return okay("42\n"), &workspace.Report{}, os.RemoveAll(folder)
+	b.sessions.run = func(_ context.Context, job jobs.SessionJob) (sandbox.Result, *workspace.Report, error) {
+		return okay("42\n"), reported(job), os.RemoveAll(folder)
 	}
 	got := b.agent(t, "--script", b.file(t, "s.yaml", oneCall), "--transcript", filepath.Join(folder, "t.json"))
 	require.Equal(t, cli.ExitFailure, got.code)

@@ -12,6 +12,8 @@ import (
 type screen struct {
 	out, err io.Writer
 	palette  palette // of err
+	// width is that of the terminal, in characters.
+	width func() int
 	// owner is who began the line that the cursor is in, nil at the beginning of a line.
 	owner any
 	// drawn tells that there is a status line to wipe away.
@@ -62,14 +64,16 @@ func (s *screen) take(who any) {
 	}
 }
 
-// status draws the status line if the cursor is at the beginning of a line of a terminal.
+// status draws the status line if the cursor is at the beginning of a line of a terminal. It is cut so that the
+// terminal does not break it, since only one line is wiped away.
 func (s *screen) status(text string) {
 	if !s.palette.on || s.owner != nil {
 		return
 	}
 	s.wipe()
 	if text != "" {
-		s.show(s.palette.paint(faint, text))
+		line := []rune(text)
+		s.show(s.palette.paint(faint, string(line[:min(len(line), max(s.width()-1, 0))])))
 		s.drawn = true
 	}
 }

@@ -157,9 +157,17 @@ func (b *bench) write(ctx context.Context, job jobs.SessionJob, path, content st
 
 // prints is a job whose program prints something and succeeds.
 func prints(stdout string) func(context.Context, jobs.SessionJob) (sandbox.Result, *workspace.Report, error) {
-	return func(context.Context, jobs.SessionJob) (sandbox.Result, *workspace.Report, error) {
-		return okay(stdout), &workspace.Report{}, nil
+	return func(_ context.Context, job jobs.SessionJob) (sandbox.Result, *workspace.Report, error) {
+		return okay(stdout), reported(job), nil
 	}
+}
+
+// reported is what a job without changes does to its session.
+func reported(job jobs.SessionJob) *workspace.Report {
+	if job.Session.Live {
+		return &workspace.Report{Live: &workspace.LiveReport{}}
+	}
+	return &workspace.Report{}
 }
 
 func okay(stdout string) sandbox.Result {
@@ -173,7 +181,7 @@ func untilCanceled(began chan<- struct{}) func(context.Context, jobs.SessionJob)
 		began <- struct{}{}
 		<-ctx.Done()
 		result := sandbox.Result{Outcome: sandbox.OutcomeCanceled, ExitCode: -1, Stdout: okay("partial\n").Stdout}
-		return result, &workspace.Report{}, nil
+		return result, reported(job), nil
 	}
 }
 

@@ -33,8 +33,11 @@ type view struct {
 // newView begins to show. close ends it.
 func newView(stdout, stderr io.Writer, getenv func(string) string) *view {
 	v := &view{
-		screen: &screen{out: stdout, err: stderr, palette: newPalette(stderr, getenv)},
-		calls:  map[string]*callView{}, stop: make(chan struct{}), stopped: make(chan struct{}),
+		screen: &screen{
+			out: stdout, err: stderr, palette: newPalette(stderr, getenv),
+			width: func() int { return terminalWidth(stderr) },
+		},
+		calls: map[string]*callView{}, stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	v.text = cli.NewDisarmer(said{v})
 	if v.screen.palette.on {

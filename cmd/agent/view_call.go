@@ -43,7 +43,8 @@ func (c *callView) line(how style, text, beside string) {
 	if beside != "" {
 		beside = " " + c.screen.palette.paint(faint, beside)
 	}
-	c.screen.line(c.screen.palette.paint(faint, c.label) + c.screen.palette.paint(how, text) + beside)
+	line := c.screen.palette.paint(faint, c.label) + c.screen.palette.paint(how, text) + beside
+	c.screen.line(strings.TrimRight(line, " "))
 }
 
 // progress shows a state or a piece of output.
@@ -88,7 +89,7 @@ func (c *callView) end(e agent.Event) {
 		}
 	}
 	rest, notes := remains(e.Result.Text, c.hasOutput())
-	for _, line := range excerpt(rest, headLines, tailLines) {
+	for _, line := range excerpt(rest) {
 		c.line(plain, c.screen.palette.paint(faint, "  | ")+line, "")
 	}
 	for _, image := range e.Result.Images {

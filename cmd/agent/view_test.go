@@ -192,6 +192,8 @@ func TestATerminalHasColoursAndAStatusLine(t *testing.T) {
 	require.Empty(t, tick(3*time.Second))
 	require.Equal(t, "\n\x1b[32m  = ok\x1b[0m \x1b[2min 0.00 s\x1b[0m\n", hear(ended(call, agent.ToolResult{})))
 	require.Empty(t, tick(4*time.Second), "nothing goes on")
+	hear(began(called("2", strings.Repeat("x", 100), `{}`)))
+	require.Equal(t, "\x1b[2m  "+strings.Repeat("x", 77)+"\x1b[0m", tick(5*time.Second), "one character less than the terminal has")
 }
 
 func TestColoursAreForTerminalsThatWantThem(t *testing.T) {
@@ -211,13 +213,13 @@ func TestLongCodeIsCutInTheMiddle(t *testing.T) {
 	for range 40 {
 		code = append(code, "x")
 	}
-	require.Equal(t, []string{"a", "b"}, excerpt("a\r\nb\n\n", 20, 8))
-	require.Empty(t, excerpt("", 20, 8))
-	require.Len(t, excerpt(strings.Join(code[:29], "\n"), 20, 8), 29, "the line that says so would be as long")
-	got := excerpt(strings.Join(code, "\n"), 20, 8)
+	require.Equal(t, []string{"a", "b"}, excerpt("a\r\nb\n\n"))
+	require.Empty(t, excerpt(""))
+	require.Len(t, excerpt(strings.Join(code[:29], "\n")), 29, "the line that says so would be as long")
+	got := excerpt(strings.Join(code, "\n"))
 	require.Len(t, got, 29)
 	require.Equal(t, "... 12 more lines ...", got[20])
-	require.Equal(t, []string{strings.Repeat("é", 160) + "... (+40 characters)"}, excerpt(strings.Repeat("é", 200), 20, 8))
+	require.Equal(t, []string{strings.Repeat("é", 160) + "... (+40 characters)"}, excerpt(strings.Repeat("é", 200)))
 }
 
 func TestArgumentsAreShownInShort(t *testing.T) {

@@ -23,6 +23,7 @@ func (r *run) call(ctx context.Context, calls []ToolCall) (Stop, string) {
 	var all sync.WaitGroup
 	for i, call := range calls {
 		slots <- struct{}{}
+		r.tell(Event{Kind: EventCall, Call: &call}) // here, so that they begin in their order
 		all.Go(func() {
 			defer func() { <-slots }()
 			results[i] = r.one(ctx, call)
@@ -44,7 +45,6 @@ func (r *run) answer(results []ToolResult) {
 
 // one runs a call. Its result answers that call, whatever the tool says.
 func (r *run) one(ctx context.Context, call ToolCall) ToolResult {
-	r.tell(Event{Kind: EventCall, Call: &call})
 	begun := time.Now()
 	result := r.safely(ctx, call)
 	result.CallID, result.Name, result.Duration = call.ID, call.Name, time.Since(begun)
