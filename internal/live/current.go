@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"mime"
 	"strings"
+	"time"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/workspace"
@@ -64,6 +65,9 @@ func (i *Interpreter) frame(m message, body []byte) error {
 	case m.Type == typeHello && !greeted:
 		i.greeted = true
 	case m.Type == typeGone && (c == nil || m.Cell != c.id):
+		if !i.gone { // one that says so and stays must not have the next cell wait for ever
+			time.AfterFunc(lastWords, func() { i.end(errSilent) })
+		}
 		i.gone = true
 	}
 	i.mu.Unlock()

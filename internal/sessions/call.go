@@ -15,6 +15,8 @@ import (
 const (
 	// patience is how long a job waits for another of its session before it is put off.
 	patience = 5 * time.Second
+	// briefly is how long the jobs behind that one wait.
+	briefly = 300 * time.Millisecond
 	// commitTime bounds a commit, which goes on when the job is canceled meanwhile.
 	commitTime = time.Minute
 )
@@ -53,7 +55,9 @@ func (s *Sessions) Run(ctx context.Context, job jobs.SessionJob) (sandbox.Result
 		return rejected(err), nil, nil
 	}
 	session := workspace.Session{Tenant: job.Tenant, Name: job.Session.Name}
-	lease, err := s.options.Store.AcquireWait(ctx, session, s.options.Worker, job.ID, s.patience)
+	most, done := s.queue(session)
+	lease, err := s.options.Store.AcquireWait(ctx, session, s.options.Worker, job.ID, most)
+	done()
 	switch {
 	case errors.Is(err, workspace.ErrBusy):
 		return sandbox.Result{}, nil, jobs.ErrSessionBusy
@@ -75,8 +79,12 @@ func (s *Sessions) Run(ctx context.Context, job jobs.SessionJob) (sandbox.Result
 	defer stop()
 	result, report, err := s.run(kept, c)
 	switch {
-	case errors.Is(err, workspace.ErrDamaged):
-		return rejected(err), nil, nil // no other attempt could read them either
+	case errors.Is(err, workspace.ErrDamaged), errors.Is(err, workspace.ErrInvalid):
+		return rejected(err), nil, nil // no other attempt would fare better
+	case errors.Is(err, workspace.ErrFenced) && s.deleted(ctx, session):
+		gone := canceled() // another attempt would bring the session back
+		gone.Message = "the session was deleted while the job ran: nothing of it is kept"
+		return gone, nil, nil
 	case err != nil && wasCanceled(ctx):
 		return canceled(), nil, nil
 	case err != nil:
@@ -121,7 +129,8 @@ func (s *Sessions) commit(ctx context.Context, c *call, before, after []sandbox.
 		return fmt.Errorf("commit job %s: %w", c.ID, err)
 	}
 	written, deleted := workspace.Diff(before, after)
-	if len(written) == 0 && len(deleted) == 0 {
+	unchanged := len(written) == 0 && len(deleted) == 0
+	if unchanged && report.Live == nil { // else variables may have changed, which must not happen twice
 		return nil
 	}
 	changed := *report
@@ -129,20 +138,47 @@ func (s *Sessions) commit(ctx context.Context, c *call, before, after []sandbox.
 	// Once it is on its way, nobody could tell whether a commit that is given up was made.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
-	err := c.lease.Commit(ctx, workspace.Commit{Files: after, Result: encode(result, changed)})
+	err := c.lease.Commit(ctx, workspace.Commit{Files: after, Unchanged: unchanged, Result: encode(result, changed)})
 	var quota *workspace.QuotaError
 	switch {
 	case errors.As(err, &quota):
 		report.Refused = append(report.Refused, sandbox.RefusedFile{
 			Path: ".", Reason: quota.Error() + ": no change of this job is kept", Limit: true,
 		})
-		return nil
+		if report.Live == nil {
+			return nil
+		}
+		return c.lease.Commit(ctx, workspace.Commit{Unchanged: true, Result: encode(result, *report)})
 	case err != nil:
 		return err
 	}
 	changed.Version = c.lease.Head.Version
 	*report = changed
 	return nil
+}
+
+// queue tells how long a job may wait for its session. It has a slot meanwhile, so one job of a session waits long
+// in each worker: many must not keep all slots from the jobs of others.
+func (s *Sessions) queue(session workspace.Session) (most time.Duration, done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting[session] {
+		return min(briefly, s.patience), func() {}
+	}
+	s.waiting[session] = true
+	return s.patience, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.waiting, session)
+	}
+}
+
+// deleted tells whether somebody deleted the session that a job lost.
+func (s *Sessions) deleted(ctx context.Context, session workspace.Session) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), letGoTime)
+	defer cancel()
+	_, err := s.options.Store.Info(ctx, session)
+	return errors.Is(err, workspace.ErrNotFound)
 }
 
 func paths(files []sandbox.File) (names []string) {

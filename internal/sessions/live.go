@@ -67,8 +67,8 @@ func (s *Sessions) find(ctx context.Context, c *call) (e *entry, lost string, er
 		}
 		return nil, "", &jobs.ElsewhereError{Worker: holder.Worker}
 	}
-	if e, lost = s.take(holder.Nonce); e == nil {
-		return nil, lost, nil
+	if e, lost, err = s.take(holder.Nonce); e == nil {
+		return nil, lost, err
 	}
 	if reason := s.unfit(c, e); reason != "" {
 		s.end(ctx, e, reason)
@@ -144,6 +144,9 @@ func (s *Sessions) cell(ctx context.Context, c *call, e *entry) (cell live.Cell,
 		return live.Cell{}, nil, nil, err
 	}
 	after = workspace.Apply(before, c.Program.Files, nil)
+	if err = workspace.Check(after); err != nil {
+		return live.Cell{}, nil, nil, err
+	}
 	cell.Write, cell.Delete = e.has.difference(after)
 	e.version, e.has = unsettled, contentsOf(after)
 	if len(c.Program.Files) == 0 {
@@ -164,12 +167,14 @@ func (s *Sessions) keep(
 		e.version = unsettled
 	}
 	e.has.change(changes.Written, changes.Deleted)
+	if excess { // of which nobody told all
+		e.has, report.Refused = nil, append(report.Refused, nothingKept)
+	}
 	switch {
 	case result.Outcome == sandbox.OutcomeCanceled:
 		return result, report, nil
-	case excess: // of which nobody told all
-		e.has, report.Refused = nil, append(report.Refused, nothingKept)
-		return result, report, nil
+	case excess:
+		return result, report, s.commit(ctx, c, nil, nil, result, report)
 	case !result.Collected:
 		report.Refused = append(report.Refused, lostFiles)
 		return result, report, nil

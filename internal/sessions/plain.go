@@ -22,6 +22,9 @@ func (s *Sessions) runPlain(ctx context.Context, c *call) (sandbox.Result, *work
 		return sandbox.Result{}, nil, err
 	}
 	program, source := s.layOut(c, before)
+	if err := workspace.Check(program.Files); err != nil {
+		return sandbox.Result{}, nil, err
+	}
 	result, err := s.options.Runner.Run(ctx, program)
 	if err != nil {
 		return sandbox.Result{}, nil, err

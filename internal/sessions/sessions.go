@@ -60,6 +60,8 @@ type Sessions struct {
 	shelf  map[string]*entry // by nonce
 	places int               // taken on the shelf, by interpreters that are starting too
 	closed bool
+	// waiting are the sessions that a job of this worker waits for.
+	waiting map[workspace.Session]bool
 }
 
 // New makes Sessions, which hold no interpreter yet.
@@ -67,7 +69,7 @@ func New(options Options) *Sessions {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Sessions{options: options, log: options.Log, patience: patience, shelf: map[string]*entry{}}
+	return &Sessions{options: options, log: options.Log, patience: patience, shelf: map[string]*entry{}, waiting: map[workspace.Session]bool{}}
 }
 
 // rejected is the result of a job that asks for what is not done here.

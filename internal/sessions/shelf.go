@@ -7,19 +7,22 @@ import (
 	"github.com/sandloop/sandloop/internal/jobs"
 )
 
-// take gives the job that has the session its interpreter, or tells why it is not here any more.
-func (s *Sessions) take(nonce string) (e *entry, gone string) {
+// take gives the job that has the session its interpreter, or tells why it is not here any more. The error is
+// jobs.ErrSessionBusy while a job that lost the session still has it.
+func (s *Sessions) take(nonce string) (e *entry, gone string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e = s.shelf[nonce]
 	switch {
 	case e == nil:
-		return nil, "the worker that held the interpreter does not have it any more"
+		return nil, "the worker that held the interpreter does not have it any more", nil
 	case e.ending != "":
-		return nil, e.ending
+		return nil, e.ending, nil
+	case e.busy:
+		return nil, "", jobs.ErrSessionBusy
 	}
 	e.busy = true
-	return e, ""
+	return e, "", nil
 }
 
 // put gives an interpreter back. One of a worker that stops ends.

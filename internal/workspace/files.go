@@ -72,6 +72,9 @@ func Diff(from, to []sandbox.File) (write []sandbox.File, deleted []string) {
 	return write, deleted
 }
 
+// Check refuses with ErrInvalid what could not be the content of a folder.
+func Check(files []sandbox.File) error { return checkFiles(files) }
+
 // checkFiles refuses with ErrInvalid what could not be the content of a folder.
 func checkFiles(files []sandbox.File) error {
 	if err := sandbox.CheckFiles(files); err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
@@ -53,10 +55,12 @@ func (s *Store) read(ctx context.Context, session Session, head Head) (files []s
 func (s *Store) send(ctx context.Context, part string, archive []byte) error {
 	for at := 0; at < len(archive); at += piece {
 		end := min(at+piece, len(archive))
-		if err := s.rdb.SetRange(ctx, part, int64(at), string(archive[at:end])).Err(); err != nil {
-			return err
-		}
-		if err := s.rdb.PExpire(ctx, part, partTime).Err(); err != nil {
+		_, err := s.rdb.TxPipelined(ctx, func(pipe redis.Pipeliner) error { // or it might stay for ever
+			pipe.SetRange(ctx, part, int64(at), string(archive[at:end]))
+			pipe.PExpire(ctx, part, partTime)
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}

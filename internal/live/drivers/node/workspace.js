@@ -18,7 +18,7 @@ function kindOf(status) {
 // Workspace tells what has changed below a folder.
 class Workspace {
   constructor(root, quota, most) {
-    Object.assign(this, { root, quota, most, known: new Map() });
+    Object.assign(this, { root, quota, most, known: new Map(), closed: [], cut: false });
   }
 
   begin() {
@@ -66,14 +66,22 @@ class Workspace {
   * walk() {
     const folders = [''];
     let left = 4 * this.most + 10_000;
+    // Folders that could not be read, and whether there was more than is looked at.
+    this.closed = [];
+    this.cut = false;
     while (folders.length > 0) {
       const folder = folders.pop();
       let names = [];
       try {
         names = fs.readdirSync(path.join(this.root, folder), 'buffer');
-      } catch { /* it is gone or closed to us */ }
+      } catch (e) {
+        if (e.code !== 'ENOENT') this.closed.push(folder);
+      }
       for (const bytes of names) {
-        if (left-- <= 0) return;
+        if (left-- <= 0) {
+          this.cut = true;
+          return;
+        }
         const name = folder + bytes.toString();
         if (name === '.sandloop' || name === '.sandloop-out') continue;
         if (!Buffer.from(bytes.toString()).equals(bytes)) {
@@ -143,6 +151,11 @@ class Workspace {
         refused.push({ path: name.slice(0, 500), reason: kindOf(status) });
       }
     }
+    for (const folder of this.closed) { // nobody knows what has become of what lies in it
+      refused.push({ path: folder.slice(0, -1).slice(0, 500) || '.', reason: 'cannot be read' });
+      for (const [name, seen] of before) if (name.startsWith(folder)) this.known.set(name, seen);
+    }
+    if (this.cut) return [[], [], [limited('more files and folders are in the workspace than are looked at')]];
     if (count > this.most) return [[], [], [limited(`more than ${this.most} files are in the workspace`)]];
     if (total > this.quota) return [[], [], [limited(`changed files have ${total} bytes: at most ${this.quota} are kept`)]];
     return [changed, [...before.keys()].filter((name) => before.get(name).regular && !this.known.has(name)), refused];

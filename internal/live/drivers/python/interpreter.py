@@ -112,9 +112,9 @@ class Interpreter:
                 same = False
             if not same:
                 os.dup2(pipe, fd)
-        if sys.stdout is None or sys.stderr is None or sys.stdout.closed or sys.stderr.closed:
+        if unusable("stdout") or unusable("stderr"):
             self.new_streams()
-        if stdin or self.had_stdin or sys.stdin is None or sys.stdin.closed or not is_open(0):
+        if stdin or self.had_stdin or unusable("stdin") or not is_open(0):
             fd = os.memfd_create("stdin")
             if fd > 0:  # else 0 was free
                 os.dup2(fd, 0)
@@ -148,7 +148,7 @@ class Interpreter:
         self.say({"t": "done", "cell": number, "status": status, "code": code, "trace": len(trace)}, trace + value)
 
     def flush(self):
-        for stream in (sys.stdout, sys.stderr, self.stdout, self.stderr):
+        for stream in (getattr(sys, "stdout", None), getattr(sys, "stderr", None), self.stdout, self.stderr):
             try:
                 stream.flush()
             except Exception:  # whatever the code has put there
@@ -300,6 +300,15 @@ def is_open(fd):
         return True
     except OSError:
         return False
+
+
+def unusable(name):
+    """Tells whether a standard stream is gone or closed. What the code has put there may know neither."""
+    stream = getattr(sys, name, None)
+    try:
+        return stream is None or bool(getattr(stream, "closed", False))
+    except Exception:
+        return True
 
 
 def textual(value):

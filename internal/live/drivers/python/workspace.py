@@ -41,14 +41,31 @@ class Workspace:
     def __init__(self, root, quota, most):
         self.root, self.quota, self.most = root, quota, most
         self.known = {}
+        # Of the last walk: folders that could not be read, and whether there was more than it looks at.
+        self.closed, self.cut = [], False
 
     def begin(self):
         for path, status in self.walk():
             self.note(path, status)
 
-    def note(self, path, status):
+    def mapped(self):
+        """The files that processes can write to through memory, which the times of a file need not show."""
+        found = set()
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/maps" % pid, "rb") as maps:
+                    lines = [line for line in maps if b" rw-s " in line or b" rwxs " in line]
+            except OSError:
+                continue
+            for line in lines:
+                path = os.fsdecode(line.split(None, 5)[-1].rstrip(b"\n"))
+                if path.startswith(self.root + "/"):
+                    found.add(path[len(self.root) + 1:])
+        return found
+
+    def note(self, path, status, mapped=()):
         seen = self.known[path] = Seen(status)
-        if seen.racy():
+        if seen.racy() or path in mapped:
             seen.digest = self.digest(path)
 
     def digest(self, path):
@@ -80,17 +97,22 @@ class Workspace:
     def walk(self):
         """All files but ours, up to a number at which nothing is sent anyway."""
         folders, left = [""], 4 * self.most + 10_000
+        self.closed, self.cut = [], False
         while folders:
             folder = folders.pop()
             try:
                 entries = os.scandir(os.path.join(self.root, folder))
+            except FileNotFoundError:
+                continue
             except OSError:
+                self.closed.append(folder)
                 continue
             with entries:
                 for entry in entries:
                     path = folder + entry.name
                     left -= 1
                     if left < 0:
+                        self.cut = True
                         return
                     if path in self.ours:
                         continue
@@ -139,12 +161,13 @@ class Workspace:
         """The changed and the deleted paths and refused files since the last time; nothing but one refused if they are too many."""
         before, self.known = self.known, {}
         changed, refused, total, count = [], [], 0, 0
+        mapped = self.mapped()
         for path, status in self.walk():
             old = before.get(path)
-            self.note(path, status)
+            self.note(path, status, mapped)
             seen = self.known[path]
             count += seen.regular
-            if old is not None and old.signature == seen.signature and old.digest in (None, seen.digest or self.digest(path)):
+            if old is not None and (path not in mapped or old.digest is not None) and old.signature == seen.signature and old.digest in (None, seen.digest or self.digest(path)):
                 continue
             if not seen.regular:
                 reason = next((text for test, text in KINDS if test(status.st_mode)), "is no regular file")
@@ -154,7 +177,12 @@ class Workspace:
             else:
                 changed.append((path, status))
                 total += status.st_size
+        for folder in self.closed:  # nobody knows what has become of what lies in it
+            refused.append({"path": readable(folder.rstrip("/") or "."), "reason": "cannot be read"})
+            self.known.update((path, seen) for path, seen in before.items() if path.startswith(folder))
         deleted = [path for path, seen in before.items() if seen.regular and path not in self.known and valid(path)]
+        if self.cut:
+            return [], [], [limited("more files and folders are in the workspace than are looked at")]
         if count > self.most:
             return [], [], [limited("more than %d files are in the workspace" % self.most)]
         if total > self.quota:
