@@ -77,6 +77,8 @@ func TestCallsOfALiveSessionShareAnInterpreter(t *testing.T) {
 	require.Equal(t, "python", holder.Language)
 	_, again := b.must(job("2", inSession))
 	require.Equal(t, []string{"new"}, again.Written, "a job that committed does not run again")
+	_, again = b.must(job("3", inSession))
+	require.Equal(t, &workspace.Report{Version: 2, Live: &workspace.LiveReport{}}, again, "nor one that perhaps changed variables alone")
 	require.Len(t, python.cells, 3)
 }
 

@@ -352,9 +352,41 @@ func TestAJobWhoseSessionIsDeletedEndsAndKeepsNothing(t *testing.T) {
 		<-ctx.Done()
 		return sandbox.Result{}, context.Cause(ctx)
 	}
-	_, _, err := b.Run(t.Context(), job("1"))
-	require.ErrorIs(t, err, workspace.ErrFenced)
+	result, report := b.must(job("1"))
+	require.Equal(t, sandbox.OutcomeCanceled, result.Outcome, "another attempt would bring the session back")
+	require.Equal(t, "the session was deleted while the job ran: nothing of it is kept", result.Message)
+	require.Nil(t, report)
 	require.Nil(t, b.files())
+}
+
+// Each job that waits has a slot, which others could use.
+func TestOnlyOneJobOfASessionWaitsLong(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.patience = time.Hour
+	inside, leave := make(chan struct{}, 2), make(chan struct{})
+	b.run = func(context.Context, program, map[string]string) (sandbox.Result, error) {
+		inside <- struct{}{}
+		<-leave
+		return sandbox.Result{}, nil
+	}
+	done := make(chan error, 2)
+	start := func(id string) {
+		go func() {
+			_, _, err := b.Run(t.Context(), job(id))
+			done <- err
+		}()
+	}
+	start("1")
+	<-inside
+	start("2")
+	require.Eventually(t, func() bool { b.mu.Lock(); defer b.mu.Unlock(); return b.waiting[session] }, time.Minute, time.Millisecond)
+	_, _, err := b.Run(t.Context(), job("3"))
+	require.ErrorIs(t, err, jobs.ErrSessionBusy)
+	close(leave)
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+	require.Empty(t, b.waiting)
 }
 
 // A worker that was frozen does not hear in time that it lost the lease.

@@ -136,6 +136,18 @@ func TestADeletedSessionLosesItsInterpreter(t *testing.T) {
 	require.Equal(t, &workspace.LiveReport{Started: true}, report.Live, "it is a new session")
 }
 
+func TestACallWaitsForAJobThatLostTheSessionAndHasItsInterpreter(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.must(job("1", inSession))
+	for _, e := range b.shelf {
+		e.busy = true
+	}
+	_, _, err := b.Run(t.Context(), job("2", inSession))
+	require.ErrorIs(t, err, jobs.ErrSessionBusy)
+	require.Len(t, b.interpreters[0].cells, 1)
+}
+
 // The call read the session before it was told that its interpreter ends.
 func TestACallDoesNotGetAnInterpreterThatIsBeingEnded(t *testing.T) {
 	t.Parallel()

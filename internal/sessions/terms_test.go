@@ -51,7 +51,7 @@ func TestALaterCallCannotChangeWhatTheInterpreterHas(t *testing.T) {
 		"network":                func(j *jobs.SessionJob) { j.Session.Live, j.Program.Network = true, true },
 	} {
 		i++
-		result, report := b.must(job(fmt.Sprint(i), change))
+		result, report := b.must(job(fmt.Sprint("refused ", i), change))
 		require.Equal(t, sandbox.OutcomeRejected, result.Outcome, want)
 		require.Contains(t, result.Message, want)
 		require.Contains(t, result.Message, "session.restart")
