@@ -110,8 +110,7 @@ func (r *solving) keeps(t *agent.Transcript) bool {
 // letGo deletes a session that is not to be kept, and saves the transcript with what became of it.
 func (r *solving) letGo(ctx context.Context, t *agent.Transcript, keep bool) error {
 	if keep {
-		r.audience.note("the session %s is kept", r.session.Name)
-		return nil
+		return r.tellKept(ctx)
 	}
 	if err := r.session.delete(ctx); err != nil {
 		return err
@@ -119,4 +118,15 @@ func (r *solving) letGo(ctx context.Context, t *agent.Transcript, keep bool) err
 	r.keeper.session = ""
 	r.keeper.save(*t)
 	return nil
+}
+
+// tellKept names the session that stays, if there is anything in it.
+func (r *solving) tellKept(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
+	defer cancel()
+	there, err := r.session.exists(ctx)
+	if there {
+		r.audience.note("the session %s is kept", r.session.Name)
+	}
+	return err
 }
