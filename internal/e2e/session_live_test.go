@@ -34,7 +34,7 @@ func TestVariablesPersistOverCallsThroughTwoWorkers(t *testing.T) {
 	require.Empty(t, report.Lost)
 	blocker := s.submit("import time; time.sleep(600)", func(job *jobs.Job) { job.Session = nil })
 	require.Eventually(t, func() bool { return s.status(t, blocker).Worker == holderID }, bound, 50*time.Millisecond)
-	other := s.startWorker(t)
+	other := s.startWorker(t, sweeps...)
 	for n := 1; n <= 5; n++ {
 		record := s.run("x += 1\nx", inInterpreter)
 		require.Equal(t, fmt.Sprint(n), record.Session.Live.Value)
@@ -43,7 +43,7 @@ func TestVariablesPersistOverCallsThroughTwoWorkers(t *testing.T) {
 		require.Len(t, record.Attempts, 1, "to be forwarded is no failure")
 	}
 
-	s.kill(holder)
+	requireSwept := s.kill(holder)
 	record := s.await(s.submit("print(open('made').read())\nx", inInterpreter))
 	require.Equal(t, sandbox.OutcomeNonzeroExit, record.Result.Outcome, record.Result.Message)
 	require.Equal(t, "by the first call\n", string(record.Result.Stdout.Data), "files are there")
@@ -56,6 +56,7 @@ func TestVariablesPersistOverCallsThroughTwoWorkers(t *testing.T) {
 	require.False(t, report.Started)
 	_, err := s.client.Cancel(t.Context(), blocker)
 	require.NoError(t, err)
+	requireSwept()
 }
 
 func TestAStoppedWorkerHandsOnTheFilesOfALiveSession(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/sandbox/labels"
 	"github.com/sandloop/sandloop/internal/workspace"
 )
 
@@ -82,12 +83,22 @@ func (s *sessions) files() map[string]string {
 	return found
 }
 
-// kill ends a worker as a power cut would.
-func (s *sessions) kill(w *worker) {
+// kill ends a worker as a power cut would. The returned function waits until one that was started with sweeps has removed
+// what that left.
+func (s *sessions) kill(w *worker) (requireSwept func()) {
 	s.t.Helper()
+	id := s.workerID(s.t, w.process.Process.Pid)
+	require.NotEmpty(s.t, id)
 	require.NoError(s.t, w.process.Process.Signal(syscall.SIGKILL))
 	require.Equal(s.t, -1, w.requireEnd(s.t))
+	return func() {
+		s.t.Helper()
+		require.Eventually(s.t, func() bool { return containers(s.t, labels.Owner+"="+id) == "" }, bound, 200*time.Millisecond)
+	}
 }
+
+// sweeps has a worker remove soon what a dead one left, such as a container that was never started.
+var sweeps = []string{"SANDLOOP_REAPER_PERIOD=5s", "SANDLOOP_REAPER_GRACE=5s"}
 
 func (s *sessions) stop(w *worker) {
 	s.t.Helper()
@@ -181,10 +192,10 @@ time.sleep(4)
 		}
 	})
 	require.ErrorIs(t, context.Cause(ctx), context.Canceled, "it never came so far")
-	s.kill(first)
+	requireSwept := s.kill(first)
 	killed := time.Now()
 	require.Equal(t, good, s.files())
-	s.startWorker(t)
+	s.startWorker(t, sweeps...)
 	require.Equal(t, good, s.files())
 	record := s.await(id)
 	t.Logf("the job that was cut short had its result %s after the kill", time.Since(killed).Round(100*time.Millisecond))
@@ -192,4 +203,5 @@ time.sleep(4)
 	require.Equal(t, []string{"worker lost", ""}, s.attempts(t, id))
 	require.EqualValues(t, 2, record.Session.Version)
 	require.Equal(t, map[string]string{"log": "first\nsecond\n"}, s.files(), "it ended once")
+	requireSwept()
 }
