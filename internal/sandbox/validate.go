@@ -73,6 +73,7 @@ func (p Program) listBytes() (size int) {
 
 func (p Program) validateFiles(limits Limits) []error {
 	total, errs := checkFiles(p.Files, limits, checkPath)
+	errs = append(errs, nested(p.Files)...)
 	total += int64(len(p.Source) + len(p.Stdin))
 	if total > limits.InputBytes {
 		errs = append(errs, fmt.Errorf("files: source, files and stdin are %d bytes: want at most %d", total, limits.InputBytes))
@@ -80,11 +81,11 @@ func (p Program) validateFiles(limits Limits) []error {
 	return errs
 }
 
-// CheckFiles checks the paths of files: clean, below /workspace, each once, all together not too long
-// for one job. Number and sizes are the caller's to bound.
+// CheckFiles checks the paths of files: clean, below /workspace, each once, none below another, all together not too
+// long for one job. Number and sizes are the caller's to bound.
 func CheckFiles(files []File) error {
 	_, errs := checkFiles(files, Limits{FilesIn: math.MaxInt}, checkPath)
-	return errors.Join(errs...)
+	return errors.Join(append(errs, nested(files)...)...)
 }
 
 // checkFiles returns the size of all files and one error for each that is wrong.
@@ -110,6 +111,26 @@ func checkFiles(files []File, limits Limits, check func(path string) error) (tot
 		errs = append(errs, fmt.Errorf("files: all paths are %d bytes together: want at most %d", paths, maxListBytes))
 	}
 	return total, errs
+}
+
+// nested returns one error for each file that would lie in another, which no folder can hold.
+func nested(files []File) (errs []error) {
+	names := make(map[string]bool, len(files))
+	for _, file := range files {
+		names[file.Path] = true
+	}
+	for i, file := range files {
+		if len(file.Path) > maxPathBytes {
+			continue // it is refused, and may have any number of folders
+		}
+		for folder := path.Dir(file.Path); folder != "." && folder != "/"; folder = path.Dir(folder) {
+			if names[folder] {
+				errs = append(errs, fmt.Errorf("files[%d].path: %q is a file and %q needs it as a directory", i, folder, file.Path))
+				break
+			}
+		}
+	}
+	return errs
 }
 
 // checkOutputs checks the patterns of files that are to come back.

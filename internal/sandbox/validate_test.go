@@ -36,6 +36,21 @@ func TestPathsThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestFilesThatNoFolderCanHold(t *testing.T) {
+	t.Parallel()
+	files := func(names ...string) (files []sandbox.File) {
+		for _, name := range names {
+			files = append(files, sandbox.File{Path: name})
+		}
+		return files
+	}
+	require.NoError(t, sandbox.CheckFiles(files("a", "ab/c", "ab.c", "b/a", "a.d/a")))
+	require.EqualError(t, sandbox.CheckFiles(files("a", "x", "a/b", "x/y/z")),
+		`files[2].path: "a" is a file and "a/b" needs it as a directory`+"\n"+`files[3].path: "x" is a file and "x/y/z" needs it as a directory`)
+	long := strings.Repeat("a/", 1<<19)
+	require.ErrorContains(t, sandbox.CheckFiles(files("a", long)), "files[1].path: is 1048576 bytes long")
+}
+
 func TestProgramsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	limits := sandbox.DefaultLimits()
@@ -54,6 +69,7 @@ func TestProgramsThatAreRefused(t *testing.T) {
 		"nothing to run":   {sandbox.Program{Language: "x"}, "source: is empty and there are no files"},
 		"too many files":   {sandbox.Program{Language: "x", Files: files("a", "b", "c")}, "files: 3 are given: want at most 2"},
 		"a file twice":     {sandbox.Program{Language: "x", Files: files("a", "a")}, `files[1].path: "a" is given twice`},
+		"a file in a file": {sandbox.Program{Language: "x", Files: files("a/b/c", "a")}, `files[0].path: "a" is a file and "a/b/c" needs it as a directory`},
 		"too many bytes":   {sandbox.Program{Language: "x", Source: sandbox.Bytes("1234"), Stdin: sandbox.Bytes("1234"), Files: files("a")}, "are 11 bytes: want at most 10"},
 		"NUL in argument":  {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: []string{"a", "b\x00"}}, "args[1]: holds a NUL byte"},
 		"long argument":    {sandbox.Program{Language: "x", Source: sandbox.Bytes("x"), Args: []string{strings.Repeat("a", 131072)}}, "args[0]: is 131072 bytes long"},

@@ -38,7 +38,7 @@ var compressor = sync.OnceValue(func() *zstd.Encoder {
 
 // Pack makes a compressed archive of files. The same files in any order give the same archive.
 func Pack(files []sandbox.File) ([]byte, error) {
-	if err := checkFiles(files); err != nil {
+	if err := Check(files); err != nil {
 		return nil, err
 	}
 	sorted := slices.Clone(files)
@@ -70,7 +70,7 @@ func byPath(a, b sandbox.File) int { return cmp.Compare(a.Path, b.Path) }
 func Unpack(archive []byte, maxBytes int64, maxFiles int) ([]sandbox.File, error) {
 	files, err := unpack(archive, maxBytes, maxFiles)
 	if err == nil {
-		err = checkFiles(files)
+		err = Check(files)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrDamaged, err)

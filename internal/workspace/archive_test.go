@@ -141,7 +141,7 @@ func FuzzUnpack(f *testing.F) {
 			}
 			require.LessOrEqual(t, len(files), 16)
 			require.LessOrEqual(t, size(files), int64(1<<16))
-			require.NoError(t, checkFiles(files))
+			require.NoError(t, Check(files))
 			again, err := Pack(files)
 			require.NoError(t, err)
 			same, err := Unpack(again, 1<<16, 16)

@@ -50,7 +50,7 @@ func (s *Store) ReadFile(ctx context.Context, session Session, name string) (san
 // waits up to most, and then has ErrBusy. The head is that after the change. Files above the quota are a *QuotaError, and
 // those that no folder can hold ErrInvalid; then nothing is changed.
 func (s *Store) Write(ctx context.Context, session Session, write []sandbox.File, deleted []string, most time.Duration) (Head, error) {
-	if err := checkFiles(write); err != nil {
+	if err := Check(write); err != nil {
 		return Head{}, err
 	}
 	lease, err := s.AcquireWait(ctx, session, "a client", "write-"+newToken(), most)

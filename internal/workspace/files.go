@@ -73,23 +73,9 @@ func Diff(from, to []sandbox.File) (write []sandbox.File, deleted []string) {
 }
 
 // Check refuses with ErrInvalid what could not be the content of a folder.
-func Check(files []sandbox.File) error { return checkFiles(files) }
-
-// checkFiles refuses with ErrInvalid what could not be the content of a folder.
-func checkFiles(files []sandbox.File) error {
+func Check(files []sandbox.File) error {
 	if err := sandbox.CheckFiles(files); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	names := make(map[string]bool, len(files))
-	for _, file := range files {
-		names[file.Path] = true
-	}
-	for _, file := range files {
-		for folder := range foldersOf(file.Path) {
-			if names[folder] {
-				return fmt.Errorf("%w: %q is a file and %q would lie in it", ErrInvalid, folder, file.Path)
-			}
-		}
 	}
 	return nil
 }

@@ -16,16 +16,16 @@ func TestApplyDeletesAndThenWrites(t *testing.T) {
 		deleted []string
 		want    []sandbox.File
 	}{
-		"nothing":                        {want: files},
-		"a file":                         {deleted: []string{"a"}, want: files[1:]},
-		"a folder with all below it":     {deleted: []string{"dir"}, want: []sandbox.File{files[0], files[3]}},
-		"a folder in a folder":           {deleted: []string{"dir/sub"}, want: []sandbox.File{files[0], files[1], files[3]}},
-		"what is not there":              {deleted: []string{"b", "dir/bb", ""}, want: files},
-		"one more, in order":             {write: []sandbox.File{file("b", "5")}, want: []sandbox.File{files[0], file("b", "5"), files[1], files[2], files[3]}},
-		"another content":                {write: []sandbox.File{file("a", "5")}, want: []sandbox.File{file("a", "5"), files[1], files[2], files[3]}},
-		"what was deleted is written":    {write: []sandbox.File{file("dir/b", "5")}, deleted: []string{"dir"}, want: []sandbox.File{files[0], file("dir/b", "5"), files[3]}},
-		"a file where a folder was":      {write: []sandbox.File{file("dir", "5")}, deleted: []string{"dir"}, want: []sandbox.File{files[0], file("dir", "5"), files[3]}},
-		"a conflict, which Pack refuses": {write: []sandbox.File{file("a/x", "5")}, want: []sandbox.File{files[0], file("a/x", "5"), files[1], files[2], files[3]}},
+		"nothing":                         {want: files},
+		"a file":                          {deleted: []string{"a"}, want: files[1:]},
+		"a folder with all below it":      {deleted: []string{"dir"}, want: []sandbox.File{files[0], files[3]}},
+		"a folder in a folder":            {deleted: []string{"dir/sub"}, want: []sandbox.File{files[0], files[1], files[3]}},
+		"what is not there":               {deleted: []string{"b", "dir/bb", ""}, want: files},
+		"one more, in order":              {write: []sandbox.File{file("b", "5")}, want: []sandbox.File{files[0], file("b", "5"), files[1], files[2], files[3]}},
+		"another content":                 {write: []sandbox.File{file("a", "5")}, want: []sandbox.File{file("a", "5"), files[1], files[2], files[3]}},
+		"what was deleted is written":     {write: []sandbox.File{file("dir/b", "5")}, deleted: []string{"dir"}, want: []sandbox.File{files[0], file("dir/b", "5"), files[3]}},
+		"a file where a folder was":       {write: []sandbox.File{file("dir", "5")}, deleted: []string{"dir"}, want: []sandbox.File{files[0], file("dir", "5"), files[3]}},
+		"a conflict, which Check refuses": {write: []sandbox.File{file("a/x", "5")}, want: []sandbox.File{files[0], file("a/x", "5"), files[1], files[2], files[3]}},
 	} {
 		require.Equal(t, test.want, Apply(files, test.write, test.deleted), name)
 		require.Equal(t, "1", string(files[0].Data), "what is given stays")

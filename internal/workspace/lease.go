@@ -57,20 +57,22 @@ used(ARGV[4])
 return {'ok'}
 `)
 
-// Keep renews the lease until the returned function is called, which waits for the last renewal. The context
+// Keep renews the lease until the returned function is called, which waits for the last renewal: also when ctx ends, for
+// a job that is canceled has the session until it has cleaned up. The context
 // that it returns ends with the cause ErrFenced when the lease is lost for certain. While Redis does not answer, it
 // goes on: if nobody else gets a lease meanwhile, the files can still be committed.
 func (l *Lease) Keep(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
+	kept, cancel := context.WithCancelCause(ctx)
 	if l.Committed != nil {
-		return ctx, func() { cancel(nil) }
+		return kept, func() { cancel(nil) }
 	}
+	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	fence, ended := l.fence(), make(chan struct{})
 	go func() {
 		defer close(ended)
-		l.renewUntil(ctx, fence, cancel)
+		l.renewUntil(renewing, fence, cancel)
 	}()
-	return ctx, func() { cancel(nil); <-ended }
+	return kept, func() { cancel(nil); stop(); <-ended }
 }
 
 func (l *Lease) renewUntil(ctx context.Context, fence string, lost context.CancelCauseFunc) {
@@ -87,6 +89,7 @@ func (l *Lease) renewUntil(ctx context.Context, fence string, lost context.Cance
 		case err == nil || ctx.Err() != nil:
 		case isFenced(err):
 			lost(fmt.Errorf("job %s: %s: %w", l.job, l.session, ErrFenced))
+			return
 		default:
 			l.store.options.Log.WarnContext(ctx, "lease of a session not renewed, will try again", "session", l.session.Name, "job", l.job, "error", err)
 		}

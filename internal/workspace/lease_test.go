@@ -141,6 +141,26 @@ func TestKeepRenewsTheLeaseAndTheTimeForWhichTheSessionIsKept(t *testing.T) {
 	require.ErrorIs(t, context.Cause(kept), context.Canceled)
 }
 
+// What a canceled job still does, such as to end its container, must not be beside the next one.
+func TestKeepGoesOnAfterTheEndOfTheJobUntilItIsStopped(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	lease := b.acquire("1")
+	ctx, cancel := context.WithCancelCause(b.ctx)
+	kept, stop := lease.Keep(ctx)
+	reason := errors.New("canceled by someone")
+	cancel(reason)
+	<-kept.Done()
+	require.ErrorIs(t, context.Cause(kept), reason)
+	for range 2 {
+		require.NoError(t, b.rdb.PExpire(b.ctx, b.keys.lease(notes), 3*time.Second).Err())
+		require.Eventually(t, func() bool { return b.rdb.PTTL(b.ctx, b.keys.lease(notes)).Val() > 3*time.Second }, bound, 5*time.Millisecond)
+	}
+	stop()
+	require.NoError(t, b.rdb.PExpire(b.ctx, b.keys.lease(notes), 100*time.Millisecond).Err())
+	require.Eventually(t, func() bool { return b.rdb.Exists(b.ctx, b.keys.lease(notes)).Val() == 0 }, bound, 5*time.Millisecond)
+}
+
 func TestKeepTellsThatTheLeaseIsLost(t *testing.T) {
 	for name, lose := range map[string]func(*bundle){
 		"to another job": func(b *bundle) { b.runOut(); b.acquire("2") },
