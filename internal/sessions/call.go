@@ -138,7 +138,12 @@ func (s *Sessions) commit(ctx context.Context, c *call, before, after []sandbox.
 	// Once it is on its way, nobody could tell whether a commit that is given up was made.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
-	err := c.lease.Commit(ctx, workspace.Commit{Files: after, Unchanged: unchanged, Result: encode(result, changed)})
+	kept := encode(result, changed)
+	if kept == nil && !unchanged { // another attempt would find the changes and make them once more
+		report.Refused = append(report.Refused, untold)
+		return nil
+	}
+	err := c.lease.Commit(ctx, workspace.Commit{Files: after, Unchanged: unchanged, Result: kept})
 	var quota *workspace.QuotaError
 	switch {
 	case errors.As(err, &quota):

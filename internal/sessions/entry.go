@@ -78,6 +78,16 @@ func (c contents) difference(files []sandbox.File) (write []sandbox.File, remove
 	return write, slices.Sorted(maps.Keys(surplus))
 }
 
+// forget drops the files that something else has taken the place of, such as a link, and tells whether there are any. The
+// session keeps them, so the next call has to find them again.
+func (c contents) forget(refused []sandbox.RefusedFile) (some bool) {
+	before := len(c)
+	for _, file := range refused {
+		delete(c, file.Path)
+	}
+	return len(c) < before
+}
+
 // change notes what a call did.
 func (c contents) change(written []sandbox.File, deleted []string) {
 	for _, name := range deleted {

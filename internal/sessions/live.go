@@ -34,6 +34,9 @@ func (s *Sessions) runLive(ctx context.Context, c *call) (sandbox.Result, *works
 		}
 		lost = e.interpreter.Reason() // it ended when nobody looked, and nothing of the call has run
 	}
+	if s.options.Live == 0 { // only now: another worker may have one
+		return rejected(errNoneLive), &workspace.Report{Version: c.lease.Head.Version}, nil
+	}
 	e, err = s.begin(ctx, c)
 	var refusal *live.RejectedError
 	switch {
@@ -45,7 +48,10 @@ func (s *Sessions) runLive(ctx context.Context, c *call) (sandbox.Result, *works
 	return s.runCell(ctx, c, e, workspace.LiveReport{Started: true, Lost: lost})
 }
 
-var errOtherLanguage = errors.New("the session has an interpreter of another language")
+var (
+	errOtherLanguage = errors.New("the session has an interpreter of another language")
+	errNoneLive      = errors.New("session.live: this worker holds no live interpreters (sessions.live): want a job without it")
+)
 
 // find returns the session's interpreter, busy, or nil and why variables of earlier calls are lost, if there were any. The
 // error is *jobs.ElsewhereError for one that lives in another worker, and errOtherLanguage.
@@ -167,6 +173,10 @@ func (s *Sessions) keep(
 		e.version = unsettled
 	}
 	e.has.change(changes.Written, changes.Deleted)
+	odd := e.has.forget(changes.Refused)
+	if odd {
+		e.version = unsettled
+	}
 	if excess { // of which nobody told all
 		e.has, report.Refused = nil, append(report.Refused, nothingKept)
 	}
@@ -191,7 +201,7 @@ func (s *Sessions) keep(
 	if err := s.commit(ctx, c, before, after, result, report); err != nil {
 		return sandbox.Result{}, nil, err
 	}
-	if slices.ContainsFunc(report.Refused, overLimit) {
+	if odd || slices.ContainsFunc(report.Refused, overLimit) {
 		e.version = unsettled
 	} else {
 		e.version = c.lease.Head.Version

@@ -80,11 +80,12 @@ func (s *Sessions) layOut(c *call, before []sandbox.File) (program sandbox.Progr
 	return program, source
 }
 
-// freeName returns a name, or one like it, that no file has.
+// freeName returns a name, or one like it, that no file and no folder has.
 func freeName(name string, files []sandbox.File) string {
 	extension := path.Ext(name)
 	free := name
-	for n := 1; slices.ContainsFunc(files, func(file sandbox.File) bool { return file.Path == free }); n++ {
+	taken := func(file sandbox.File) bool { return file.Path == free || strings.HasPrefix(file.Path, free+"/") }
+	for n := 1; slices.ContainsFunc(files, taken); n++ {
 		free = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, extension), n, extension)
 	}
 	return free

@@ -3,14 +3,14 @@ package sessions
 import (
 	"context"
 	"errors"
-	"fmt"
+	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/jobs"
+	"github.com/sandloop/sandloop/internal/live"
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/workspace"
 )
@@ -59,6 +59,10 @@ func TestWhereTheSourceGoes(t *testing.T) {
 			language: "python", has: map[string]string{"main.py": "lib", "main-1.py": "too"},
 			finds:  map[string]string{"main.py": "lib", "main-1.py": "too", "main-2.py": "S"},
 			leaves: map[string]string{"main.py": "lib", "main-1.py": "too"},
+		},
+		"a script makes room for a folder of its name": {
+			language: "python", has: map[string]string{"main.py/x": "odd"},
+			finds: map[string]string{"main.py/x": "odd", "main-1.py": "S"}, leaves: map[string]string{"main.py/x": "odd"},
 		},
 		"what is compiled stands in the place of the session's": {
 			language: "c", has: map[string]string{"main.c": "old", "lib.c": "l"},
@@ -296,97 +300,72 @@ func TestASessionMayBeLargerThanWhatAJobMaySend(t *testing.T) {
 	require.Equal(t, []string{"e"}, report.Written)
 }
 
-func TestASecondJobIsPutOff(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.patience = 50 * time.Millisecond
-	inside, leave := make(chan struct{}), make(chan struct{})
-	b.run = func(context.Context, program, map[string]string) (sandbox.Result, error) {
-		close(inside)
-		<-leave
-		return sandbox.Result{}, nil
-	}
-	first := make(chan error, 1)
-	go func() {
-		_, _, err := b.Run(t.Context(), job("1"))
-		first <- err
-	}()
-	<-inside
-	_, _, err := b.Run(t.Context(), job("2"))
-	require.ErrorIs(t, err, jobs.ErrSessionBusy)
-	close(leave)
-	require.NoError(t, <-first)
-}
-
-func TestNoUpdateIsLostBetweenWorkers(t *testing.T) {
-	t.Parallel()
-	first := setup(t)
-	second := setupOn(t, first.rdb, "there")
-	add := func(_ context.Context, _ program, files map[string]string) (sandbox.Result, error) {
-		files["n"] += "x"
-		return sandbox.Result{}, nil
-	}
-	first.run, second.run = add, add
-	const each = 10
-	done := make(chan error, 2*each)
-	for i := range each {
-		for _, b := range []*bundle{first, second} {
-			go func() {
-				_, _, err := b.Run(t.Context(), job(fmt.Sprintf("%s-%d", b.options.Worker, i)))
-				done <- err
-			}()
-		}
-	}
-	for range 2 * each {
-		require.NoError(t, <-done)
-	}
-	require.Equal(t, map[string]string{"n": strings.Repeat("x", 2*each)}, first.files())
-}
-
+// Neither by itself, nor when it is tried again.
 func TestAJobWhoseSessionIsDeletedEndsAndKeepsNothing(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.has(t.Context(), map[string]string{"a": "1"})
-	b.run = func(ctx context.Context, _ program, _ map[string]string) (sandbox.Result, error) {
-		require.NoError(t, b.store.Delete(ctx, session))
-		<-ctx.Done()
-		return sandbox.Result{}, context.Cause(ctx)
+	for name, wait := range map[string]func(context.Context){
+		"it hears of that":    func(ctx context.Context) { <-ctx.Done() },
+		"it ends before that": func(context.Context) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.has(t.Context(), map[string]string{"a": "1"})
+			b.run = func(ctx context.Context, _ program, files map[string]string) (sandbox.Result, error) {
+				require.NoError(t, b.store.Delete(context.WithoutCancel(ctx), session))
+				wait(ctx)
+				files["out"] = "x"
+				return sandbox.Result{}, context.Cause(ctx)
+			}
+			result, report := b.must(job("1"))
+			require.Equal(t, sandbox.OutcomeCanceled, result.Outcome)
+			require.Equal(t, "the session was deleted while the job ran: nothing of it is kept", result.Message)
+			require.Nil(t, report)
+			require.Nil(t, b.files())
+		})
 	}
-	result, report := b.must(job("1"))
-	require.Equal(t, sandbox.OutcomeCanceled, result.Outcome, "another attempt would bring the session back")
-	require.Equal(t, "the session was deleted while the job ran: nothing of it is kept", result.Message)
-	require.Nil(t, report)
-	require.Nil(t, b.files())
 }
 
-// Each job that waits has a slot, which others could use.
-func TestOnlyOneJobOfASessionWaitsLong(t *testing.T) {
+func TestFilesThatNoFolderCanHoldAreRejected(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.patience = time.Hour
-	inside, leave := make(chan struct{}, 2), make(chan struct{})
+	b.has(t.Context(), map[string]string{"data": "d"})
 	b.run = func(context.Context, program, map[string]string) (sandbox.Result, error) {
-		inside <- struct{}{}
-		<-leave
+		require.Fail(t, "nothing runs")
 		return sandbox.Result{}, nil
 	}
-	done := make(chan error, 2)
-	start := func(id string) {
-		go func() {
-			_, _, err := b.Run(t.Context(), job(id))
-			done <- err
-		}()
+	below := func(j *jobs.SessionJob) { j.Program.Files = list(map[string]string{"data/x": "x"}) }
+	for id, change := range map[string]func(*jobs.SessionJob){"1": below, "2": func(j *jobs.SessionJob) { inSession(j); below(j) }} {
+		result, _ := b.must(job(id, change))
+		require.Equal(t, sandbox.OutcomeRejected, result.Outcome, id)
+		require.Contains(t, result.Message, `"data" is a file and "data/x" needs it as a directory`)
 	}
-	start("1")
-	<-inside
-	start("2")
-	require.Eventually(t, func() bool { b.mu.Lock(); defer b.mu.Unlock(); return b.waiting[session] }, time.Minute, time.Millisecond)
-	_, _, err := b.Run(t.Context(), job("3"))
-	require.ErrorIs(t, err, jobs.ErrSessionBusy)
-	close(leave)
-	require.NoError(t, <-done)
-	require.NoError(t, <-done)
-	require.Empty(t, b.waiting)
+	require.Equal(t, map[string]string{"data": "d"}, b.files())
+}
+
+func TestAChangeWhoseResultCannotBeStoredIsNotKept(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.has(t.Context(), map[string]string{"n": "1"})
+	huge := sandbox.Result{Outcome: sandbox.OutcomeOK, Collected: true, Enforcement: sandbox.Enforcement{KernelView: sandbox.KernelView{CPUs: math.NaN()}}}
+	b.run = func(_ context.Context, _ program, files map[string]string) (sandbox.Result, error) {
+		files["n"] += "1"
+		return huge, nil
+	}
+	_, report := b.must(job("1"))
+	require.Equal(t, &workspace.Report{Version: 1, Refused: []sandbox.RefusedFile{untold}}, report)
+	require.Equal(t, map[string]string{"n": "1"}, b.files(), "or the job would add to it once more when it is begun again")
+
+	b.must(job("2", inSession))
+	b.does(func(context.Context, live.Cell) (live.Outcome, error) {
+		return live.Outcome{Result: huge, Changes: live.Changes{Written: list(map[string]string{"n": "11"})}}, nil
+	})
+	_, report = b.must(job("3", inSession))
+	require.Equal(t, []sandbox.RefusedFile{untold}, report.Refused)
+	require.Equal(t, map[string]string{"n": "1"}, b.files())
+	b.does(nil)
+	b.must(job("4", inSession))
+	require.Equal(t, map[string]string{"n": "1"}, b.interpreters[0].files)
 }
 
 // A worker that was frozen does not hear in time that it lost the lease.

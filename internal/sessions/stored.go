@@ -14,7 +14,13 @@ type stored struct {
 	Report workspace.Report `json:"report"`
 }
 
-// encode makes what a commit stores. Files that make it too large are left out: they are among the session's, or were figures.
+// untold is what it means that encode gives nothing.
+var untold = sandbox.RefusedFile{
+	Path: ".", Reason: "the result is too large to be kept with the files: no change of this job is kept", Limit: true,
+}
+
+// encode makes what a commit stores, or nil of what is too large. Files that make it so are left out: they are among the
+// session's, or were figures.
 func encode(result sandbox.Result, report workspace.Report) []byte {
 	data, err := json.Marshal(stored{result, report})
 	if err == nil && len(data) > workspace.MaxResult {
@@ -25,7 +31,7 @@ func encode(result sandbox.Result, report workspace.Report) []byte {
 		data, err = json.Marshal(stored{result, report})
 	}
 	if err != nil || len(data) > workspace.MaxResult {
-		return nil // then the job would run again, which is what happens without any commit
+		return nil
 	}
 	return data
 }

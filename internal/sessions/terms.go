@@ -40,9 +40,6 @@ func (s *Sessions) checkLive(c *call) error {
 	if len(c.source()) == 0 {
 		errs = append(errs, fmt.Errorf("main: no file of the job is named %q, and there is no source", c.main()))
 	}
-	if s.options.Live == 0 {
-		errs = append(errs, errors.New("session.live: this worker holds no live interpreters (sessions.live): want a job without it"))
-	}
 	return errors.Join(errs...)
 }
 

@@ -92,10 +92,26 @@ func TestWhatNoLiveCallCanHave(t *testing.T) {
 		require.Contains(t, result.Message, want)
 		require.Nil(t, report)
 	}
-	none := setupOn(t, b.rdb, "there", func(o *Options) { o.Live = 0 })
+}
+
+func TestAWorkerWithoutInterpretersLooksForAnotherThatHasTheSessions(t *testing.T) {
+	t.Parallel()
+	none := setup(t, func(o *Options) { o.Live = 0 })
+	there := setupOn(t, none.rdb, "there")
+	none.alive["there"] = true
 	result, _ := none.must(job("1", inSession))
 	require.Equal(t, sandbox.OutcomeRejected, result.Outcome)
 	require.Contains(t, result.Message, "sessions.live")
+	require.Empty(t, none.interpreters)
+
+	there.must(job("2", inSession))
+	_, _, err := none.Run(t.Context(), job("3", inSession))
+	var elsewhere *jobs.ElsewhereError
+	require.ErrorAs(t, err, &elsewhere)
+	require.Equal(t, "there", elsewhere.Worker)
+	none.alive["there"] = false
+	result, _ = none.must(job("3", inSession))
+	require.Equal(t, sandbox.OutcomeRejected, result.Outcome)
 }
 
 func TestAFileOfTheJobCanBeTheSource(t *testing.T) {
