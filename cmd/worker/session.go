@@ -42,9 +42,16 @@ func starter(runner *docker.Runner) func(ctx context.Context, options live.Optio
 	}
 }
 
-// sessionQuota is how many bytes and files a session can keep: they have to go into a sandbox and to come out again.
+// maxSourceRoom is how many bytes a session leaves for the source of a job at most.
+const maxSourceRoom = 4 * sandbox.MiB
+
+// sessionQuota is how many bytes and files a session can keep: they have to go into a sandbox and to come out again, and a
+// job's source with them.
 func sessionQuota(c config.Sessions, maxima sandbox.Limits) (bytes int64, files int) {
-	return min(int64(c.Quota), maxima.InputBytes, maxima.FileBytes), min(c.MaxFiles, maxima.FilesIn, maxima.FilesOut)
+	bytes = min(maxima.InputBytes, maxima.FileBytes)
+	bytes -= min(bytes/16, maxSourceRoom)
+	files = max(1, min(maxima.FilesIn, maxima.FilesOut)-1)
+	return min(int64(c.Quota), bytes), min(c.MaxFiles, files)
 }
 
 // watchSessions has interpreters end in time, and with ctx as soon as no job has them. The returned function ends all.

@@ -11,15 +11,16 @@ import (
 
 func TestASessionKeepsWhatASandboxCanTakeAndGive(t *testing.T) {
 	t.Parallel()
-	c := config.Sessions{Quota: 1000, MaxFiles: 50}
+	c := config.Sessions{Quota: 1500, MaxFiles: 50}
 	for name, test := range map[string]struct {
 		maxima sandbox.Limits
 		bytes  int64
 		files  int
 	}{
-		"the configured quota":       {sandbox.Limits{InputBytes: 1001, FileBytes: 1001, FilesIn: 51, FilesOut: 51}, 1000, 50},
-		"less can go into a sandbox": {sandbox.Limits{InputBytes: 999, FileBytes: 1001, FilesIn: 49, FilesOut: 51}, 999, 49},
-		"less can come out of one":   {sandbox.Limits{InputBytes: 1001, FileBytes: 998, FilesIn: 51, FilesOut: 48}, 998, 48},
+		"the configured quota":       {sandbox.Limits{InputBytes: 1600, FileBytes: 1600, FilesIn: 51, FilesOut: 51}, 1500, 50},
+		"less can go into a sandbox": {sandbox.Limits{InputBytes: 1584, FileBytes: 1600, FilesIn: 50, FilesOut: 51}, 1485, 49},
+		"less can come out of one":   {sandbox.Limits{InputBytes: 1600, FileBytes: 160, FilesIn: 51, FilesOut: 48}, 150, 47},
+		"next to nothing":            {sandbox.Limits{InputBytes: 1, FileBytes: 1, FilesIn: 1, FilesOut: 1}, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -69,7 +69,7 @@ func DefaultMaxima() Limits {
 		Memory: 4 * GiB, CPUs: 4, PIDs: 1024,
 		WallTime: 15 * time.Minute, CPUTime: time.Hour, CompileTime: 5 * time.Minute,
 		Output: 8 * MiB, OutputKill: 1 << 40, Tmp: GiB, Workspace: 2 * GiB, OpenFiles: 65536,
-		FilesIn: 10000, InputBytes: 96 * MiB, FilesOut: 1000, FileBytes: 64 * MiB,
+		FilesIn: 10000, InputBytes: 96 * MiB, FilesOut: 2000, FileBytes: 68 * MiB,
 	}
 }
 

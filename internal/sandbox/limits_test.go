@@ -93,7 +93,7 @@ func TestNoNumberMeansForEver(t *testing.T) {
 		"workspace -1":       {sandbox.Overrides{Workspace: ptr(int64(-1))}, "workspace_bytes"},
 		"open files 0":       {sandbox.Overrides{OpenFiles: ptr(int64(0))}, "open_files"},
 		"files out 0":        {sandbox.Overrides{FilesOut: ptr(0)}, "files_out"},
-		"file bytes too big": {sandbox.Overrides{FileBytes: ptr(int64(64<<20 + 1))}, "file_bytes"},
+		"file bytes too big": {sandbox.Overrides{FileBytes: ptr(int64(68<<20 + 1))}, "file_bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
