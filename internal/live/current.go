@@ -47,6 +47,10 @@ const (
 	maxDisplays = 1000
 	maxFigures  = 100
 	maxRefused  = 1000
+	// In bytes, for each display and refused file. A path that is longer is none that a session can have.
+	maxMIME   = 100
+	maxPath   = 1024
+	maxReason = 500
 )
 
 func newCurrent(id int, cell Cell) *current {
@@ -154,8 +158,8 @@ func (c *current) part(o Options, m message, body []byte) error {
 
 // display adds a text to the report, or a figure to the files.
 func (c *current) display(o Options, kind string, data []byte) error {
-	if _, _, err := mime.ParseMediaType(kind); err != nil {
-		return fmt.Errorf("%w: %w", errProtocol, err)
+	if _, _, err := mime.ParseMediaType(kind); err != nil || len(kind) > maxMIME {
+		return fmt.Errorf("%w: %.100q is no media type", errProtocol, kind)
 	}
 	if strings.HasPrefix(kind, "text/") {
 		if c.texts += len(data); c.texts <= maxTexts && len(c.displays) < maxDisplays {
@@ -221,10 +225,15 @@ func (c *current) refused(files []refusedFile) error {
 	}
 	for _, file := range files {
 		c.changes.Refused = append(c.changes.Refused, sandbox.RefusedFile{
-			Path: strings.ToValidUTF8(file.Path, "\uFFFD"), Reason: strings.ToValidUTF8(file.Reason, "\uFFFD"), Limit: file.Limit,
+			Path: atMost(maxPath, file.Path), Reason: atMost(maxReason, file.Reason), Limit: file.Limit,
 		})
 	}
 	return nil
+}
+
+// atMost cuts a text, which is UTF-8 and stays so.
+func atMost(bytes int, text string) string {
+	return strings.Clone(strings.ToValidUTF8(text[:min(bytes, len(text))], "")) // or the rest would be held, too
 }
 
 // checkPath accepts what can be a file of a session.

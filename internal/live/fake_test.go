@@ -103,6 +103,7 @@ func TestADriverIsNotBelieved(t *testing.T) {
 		"a piece of another":        {`{"t":"changed","path":"a","more":true}`, `{"t":"changed","path":"b"}`},
 		"output between pieces":     {`{"t":"changed","path":"a","more":true}`, `{"t":"out","stream":1}`},
 		"a media type that is none": {`{"t":"display","mime":"what?!"}`},
+		"a media type that is long": {`{"t":"display","mime":"text/` + strings.Repeat("x", 96) + `"}`},
 		"a number that is text":     {`{"t":"done","cell":"1"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,6 +159,31 @@ func TestWhatADriverMayClaim(t *testing.T) {
 	require.LessOrEqual(t, outcome.Result.CPUUser, sandbox.Seconds(1e6*time.Second))
 	i.Close()
 	require.Equal(t, "it was closed", i.Reason())
+}
+
+func TestWhatIsToldOfARefusedFileIsShort(t *testing.T) {
+	t.Parallel()
+	i, err := live.Start(t.Context(), fakeRunner{driver: func(ctx context.Context, w wire) {
+		w.say(hello)
+		w.hear()
+		long, odd := strings.Repeat("x", 20_000), strings.Repeat("\u00e4\u20ac", 1000) // of two bytes and of three
+		w.say(`{"t":"refused","refused":[{"path":"` + long + `","reason":"` + long + `","limit":true},{"path":"` + odd + `","reason":"` + odd + `"}]}`)
+		w.say(`{"t":"changed","path":"/` + long + `"}`)
+		w.say(`{"t":"display","mime":"text/` + strings.Repeat("x", 95) + `"}`)
+		w.say(`{"t":"done","cell":1,"status":"ok"}`)
+		<-ctx.Done()
+	}}, options())
+	require.NoError(t, err)
+	defer i.Close()
+	outcome, err := i.Run(t.Context(), anyCell())
+	require.NoError(t, err)
+	refused := outcome.Changes.Refused
+	require.Len(t, refused, 3)
+	require.Equal(t, sandbox.RefusedFile{Path: strings.Repeat("x", 1024), Reason: strings.Repeat("x", 500), Limit: true}, refused[0])
+	// 1024 = 204 * 5 + 2 + 2 and 500 = 100 * 5
+	require.Equal(t, sandbox.RefusedFile{Path: strings.Repeat("\u00e4\u20ac", 204) + "\u00e4", Reason: strings.Repeat("\u00e4\u20ac", 100)}, refused[1])
+	require.Equal(t, sandbox.RefusedFile{Path: "/" + strings.Repeat("x", 1023), Reason: "files[0].path: is 20001 bytes long: want at most 1024"}, refused[2])
+	require.Len(t, outcome.Report.Displays, 1)
 }
 
 func TestFramesComeInAnyPieces(t *testing.T) {

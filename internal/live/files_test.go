@@ -154,6 +154,49 @@ func paths(refused []sandbox.RefusedFile) (names []string) {
 	return names
 }
 
+func TestAFolderThatCannotBeReadKeepsItsFiles(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, language string) {
+		run := codes[language]
+		s := start(t, language, given(text("d/x", "x"), text("e", "e")))
+		outcome := s.do(fmt.Sprintf(run.chmod, "d", 0))
+		require.Equal(t, live.Changes{Refused: []sandbox.RefusedFile{{Path: "d", Reason: "cannot be read"}}}, outcome.Changes)
+		outcome = s.do(fmt.Sprintf(run.unlink, "e"))
+		require.Equal(t, []string{"e"}, outcome.Changes.Deleted)
+		outcome = s.do(fmt.Sprintf(run.chmod, "d", 0o755), fmt.Sprintf(run.append, "d/x", "y"))
+		require.Equal(t, live.Changes{Written: []sandbox.File{text("d/x", "y")}}, outcome.Changes)
+	})
+}
+
+func TestOfAWalkThatIsCutNothingIsTold(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, language string) {
+		s := start(t, language, given(text("a", "a")), func(o *live.Options) { o.MaxFiles = 1 })
+		outcome := s.do(map[string]string{
+			"python": "import os; os.mkdir('zz')\nfor i in range(10_005): os.mkdir('zz/%d' % i)", // 10,004 are looked at
+			"node":   "require('fs').mkdirSync('zz'); for (let i = 0; i < 10_005; i++) require('fs').mkdirSync('zz/' + i)",
+		}[language])
+		require.Equal(t, live.Changes{Refused: []sandbox.RefusedFile{
+			{Path: ".", Reason: "more files and folders are in the workspace than are looked at", Limit: true},
+		}}, outcome.Changes)
+	})
+}
+
+// The times of a file do not change with every write through memory.
+func TestWhatIsWrittenThroughMemoryIsAChange(t *testing.T) {
+	t.Parallel()
+	s := start(t, "python", given(text("a", "a")))
+	s.do("import mmap, time", "f = open('m', 'w+b'); _ = f.write(b'0' * 4096); f.flush()", "m = mmap.mmap(f.fileno(), 0); m[0] = 48")
+	require.Empty(t, s.do("time.sleep(.2)").Changes) // the clock of the file system has ticked
+	for _, c := range []string{"1", "2"} {
+		outcome := s.do("m[0] = ord('" + c + "')")
+		require.Equal(t, []sandbox.File{text("m", c+strings.Repeat("0", 4095))}, outcome.Changes.Written)
+		require.Empty(t, s.do("time.sleep(.2)").Changes)
+	}
+	outcome := s.do("m[0] = ord('3'); m.close(); f.close()")
+	require.Equal(t, []sandbox.File{text("m", "3"+strings.Repeat("0", 4095))}, outcome.Changes.Written)
+}
+
 func TestChangesHaveAQuota(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, language string) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sandloop/sandloop/internal/live"
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
@@ -87,6 +88,22 @@ func TestHostileCode(t *testing.T) {
 		}
 		require.Equal(t, "2", start(t, language).value("1 + 1"))
 	})
+}
+
+// Code can write into the pipe of its parent, and so in the driver's name.
+func TestAForgedGoodbyeHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	s := start(t, "python")
+	s.do("import os, struct", `h = b'{"t":"gone","cell":0}'`, "f = open('/proc/%d/fd/1' % os.getppid(), 'wb', 0)",
+		"_ = f.write(struct.pack('>II', len(h), 0) + h)", "f.close()")
+	late := time.AfterFunc(2*time.Minute, func() {
+		t.Error("the next call still waits")
+		s.Close()
+	})
+	defer late.Stop()
+	_, err := s.Run(t.Context(), s.cell("1"))
+	require.ErrorIs(t, err, live.ErrEnded)
+	<-s.Done()
 }
 
 func TestAForkBombIsOver(t *testing.T) {

@@ -185,3 +185,15 @@ func TestPythonStreamsComeBack(t *testing.T) {
 		require.Equal(t, "still heard by you\n", string(s.run(cell).Result.Stdout.Data), attack)
 	}
 }
+
+func TestPythonStreamsMayBeAnything(t *testing.T) {
+	t.Parallel()
+	s := start(t, "python")
+	s.do("import sys", "class Tee:", "    def __init__(self, to): self.to = to", "    def write(self, text): return self.to.write(text + '!')", "    def flush(self): self.to.flush()",
+		"sys.stdout, sys.stderr, sys.stdin = Tee(sys.stdout), object(), object()")
+	outcome := s.do("print('x', end='')", "2 + 2")
+	require.Equal(t, "4", outcome.Report.Value)
+	require.Equal(t, "x!!", string(outcome.Result.Stdout.Data), "it stays: print writes the text and its end")
+	s.do("del sys.stdout, sys.stderr, sys.stdin")
+	require.Equal(t, "y\n", string(s.do("print('y')").Result.Stdout.Data))
+}

@@ -52,6 +52,8 @@ class Workspace:
         """The files that processes can write to through memory, which the times of a file need not show."""
         found = set()
         for pid in filter(str.isdigit, os.listdir("/proc")):
+            if int(pid) == os.getpid():  # we map none
+                continue
             try:
                 with open("/proc/%s/maps" % pid, "rb") as maps:
                     lines = [line for line in maps if b" rw-s " in line or b" rwxs " in line]
@@ -67,6 +69,11 @@ class Workspace:
         seen = self.known[path] = Seen(status)
         if seen.racy() or path in mapped:
             seen.digest = self.digest(path)
+
+    def same(self, path, old, seen, mapped):
+        if old.signature != seen.signature or (mapped and old.digest is None):
+            return False
+        return old.digest is None or old.digest == (seen.digest or self.digest(path))
 
     def digest(self, path):
         found = 0
@@ -161,13 +168,15 @@ class Workspace:
         """The changed and the deleted paths and refused files since the last time; nothing but one refused if they are too many."""
         before, self.known = self.known, {}
         changed, refused, total, count = [], [], 0, 0
-        mapped = self.mapped()
-        for path, status in self.walk():
+        found = list(self.walk())
+        # To ask for the mappings takes as long as all the rest of a short cell.
+        mapped = self.mapped() if any(stat.S_ISREG(status.st_mode) and status.st_size for _, status in found) else ()
+        for path, status in found:
             old = before.get(path)
             self.note(path, status, mapped)
             seen = self.known[path]
             count += seen.regular
-            if old is not None and (path not in mapped or old.digest is not None) and old.signature == seen.signature and old.digest in (None, seen.digest or self.digest(path)):
+            if old is not None and self.same(path, old, seen, path in mapped):
                 continue
             if not seen.regular:
                 reason = next((text for test, text in KINDS if test(status.st_mode)), "is no regular file")
