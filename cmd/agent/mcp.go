@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -70,6 +71,7 @@ func (f *mcpFlags) run(cmd *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
+	a.stderr = &oneByOne{to: a.stderr}
 	c, closeConnection, err := s.reach(ctx, a)
 	if err != nil {
 		return err
@@ -104,4 +106,17 @@ func readCloser(r io.Reader) io.ReadCloser {
 		return closer
 	}
 	return io.NopCloser(r)
+}
+
+// oneByOne lets several goroutines write lines.
+type oneByOne struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write writes when nobody else does.
+func (w *oneByOne) Write(line []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(line)
 }

@@ -17,13 +17,13 @@ const mcpPoolSize = 100
 // reach connects a server, which may start before Redis and workers do: until then its calls say what is wrong, and
 // so does a line on standard error. The function it returns closes the connection.
 func (s *settings) reach(ctx context.Context, a *app) (*connection, func(), error) {
+	cli.SilenceRedis()
 	options := cli.RedisOptions(s.config.Redis)
 	options.PoolSize = mcpPoolSize
 	rdb, err := jobs.ConnectRedis(options)
 	if err != nil {
 		return nil, nil, cli.UsageError(err)
 	}
-	cli.SilenceRedis()
 	ctx, stop := context.WithCancel(ctx)
 	var looking sync.WaitGroup
 	looking.Go(func() {
@@ -52,19 +52,18 @@ func (f *mcpFlags) options(s *settings, c *connection, version string, logger *s
 	return mcp.Options{
 		Version: version, Specs: listed.Specs(), Logger: logger,
 		Instructions: "The tools run code in sandboxes without a network. All calls share the files in /workspace, which " + kept,
-		Open: func(context.Context) (agent.Tools, func(), error) {
-			tools, closeTools := f.open(s, c)
+		Open: func(ctx context.Context) (agent.Tools, func(), error) {
+			tools, closeTools := f.open(context.WithoutCancel(ctx), s, c)
 			return tools, closeTools, nil
 		},
 	}
 }
 
-// open makes the tools of a connection. A fresh session ends with it, and the jobs in it.
-func (f *mcpFlags) open(s *settings, c *connection) (tools agent.Tools, closeTools func()) {
+// open makes the tools of a connection. A fresh session ends with it, and the jobs in it, for which ctx must hold.
+func (f *mcpFlags) open(ctx context.Context, s *settings, c *connection) (tools agent.Tools, closeTools func()) {
 	session := f.session.open(c)
 	box := f.session.tools(s, c, session)
 	return box, func() {
-		ctx := context.Background() // the connection's own has ended
 		if session.fresh {
 			box.Abandon(ctx)
 		}
