@@ -26,7 +26,7 @@ func Node(t testing.TB, lock string) (node, modules string) {
 		t.Fatal(err)
 	}
 	modules = filepath.Join(root, ".cache", fmt.Sprintf("node-%x", sha256.Sum256(content))[:len("node-")+12], "node_modules")
-	if _, err := os.Stat(modules); err != nil {
+	if _, err := os.Stat(modules); err != nil { //nolint:gosec // below our own checkout
 		missing(t, "the packages of %s are not installed (%v): run scripts/setup.sh node", lock, err)
 	}
 	return node, modules

@@ -93,6 +93,7 @@ func endless() (w *workspaces, began chan string, canceled chan error) {
 		began <- call.Arguments
 		<-ctx.Done()
 		canceled <- context.Cause(ctx)
+		<-time.After(50 * time.Millisecond) // as a job takes some time to end
 		return agent.ToolResult{Text: "The job was canceled.", IsError: true}
 	}}, began, canceled
 }

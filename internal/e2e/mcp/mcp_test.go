@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const token = "canary-0123456789abcdef" //nolint:gosec // a test's own
+const token = "canary-0123456789abcdef"
 
 func TestTheOfficialClientUsesTheTools(t *testing.T) {
 	in := install(t)
