@@ -23,7 +23,10 @@ import (
 
 func TestAScriptedRunFromItsTaskToItsAnswer(t *testing.T) {
 	t.Parallel()
-	b := setup(t, prints("42\n"))
+	b := setup(t, nil)
+	b.sessions.run = func(ctx context.Context, job jobs.SessionJob) (sandbox.Result, *workspace.Report, error) {
+		return okay("42\n"), reported(job), b.write(ctx, job, "a.txt", "x")
+	}
 	got := b.agent(t, "--script", b.file(t, "s.yaml", oneCall))
 	require.Equal(t, 0, got.code, got.stderr)
 	require.Equal(t, "I let Python do it.\nIt is 42.\n", got.stdout)
@@ -183,10 +186,53 @@ func TestCtrlCCancelsTheJobAndSavesTheTranscript(t *testing.T) {
 	require.Len(t, transcript.Messages, 3)
 	result := transcript.Messages[2].Results[0]
 	require.True(t, result.IsError)
+	b.requireCanceled(t, result.JobID)
+}
+
+// requireCanceled waits until a job has ended by a cancel.
+func (b *bench) requireCanceled(t *testing.T, id string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
 	client := jobs.NewClient(b.rdb, jobs.ClientOptions{})
-	record, err := client.Await(t.Context(), result.JobID)
+	record, err := client.Await(ctx, id)
 	require.NoError(t, errors.Join(err, client.Close()))
 	require.Equal(t, sandbox.OutcomeCanceled, record.Result.Outcome)
+}
+
+func TestCtrlCStillBringsTheFilesAndEndsTheSession(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	b := setup(t, nil)
+	b.sessions.run = func(running context.Context, job jobs.SessionJob) (sandbox.Result, *workspace.Report, error) {
+		err := b.write(running, job, "a.txt", "x")
+		interrupt()
+		<-running.Done()
+		return sandbox.Result{Outcome: sandbox.OutcomeCanceled, ExitCode: -1}, reported(job), err
+	}
+	out := filepath.Join(b.dir, "out")
+	got := b.agentWith(ctx, t, "", "--script", b.file(t, "s.yaml", oneCall), "--out", out)
+	require.Equal(t, cli.ExitInterrupted, got.code, got.stderr)
+	require.FileExists(t, filepath.Join(out, "a.txt"))
+	require.Empty(t, b.names(t))
+}
+
+func TestTheTranscriptIsSavedAsTheRunGoes(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	out := filepath.Join(b.dir, "t.json")
+	var saved []int // messages in the transcript when a call runs
+	b.sessions.run = func(_ context.Context, job jobs.SessionJob) (sandbox.Result, *workspace.Report, error) {
+		transcript, err := agent.LoadTranscript(out)
+		if err == nil {
+			saved = append(saved, len(transcript.Messages))
+		}
+		return okay("42\n"), reported(job), err
+	}
+	twice := strings.Replace(oneCall, "turns:\n", "turns:\n  - calls: [{tool: run_code, arguments: {language: python, code: x}}]\n", 1)
+	got := b.agent(t, "--script", b.file(t, "s.yaml", twice), "--transcript", out)
+	require.Equal(t, 0, got.code, got.stderr)
+	require.Equal(t, []int{2, 4}, saved, "task and turn; results and turn")
 }
 
 func TestAnInterruptEndsAReadOfTheTask(t *testing.T) {
@@ -290,10 +336,7 @@ func TestAJobThatNobodyCanAskAboutAnyMoreIsCanceled(t *testing.T) {
 	script := b.file(t, "s.yaml", `{task: t, turns: [{calls: [{tool: submit_job, arguments: {language: python, code: x}}]}, {say: I leave.}]}`)
 	out := filepath.Join(b.dir, "t.json")
 	require.Equal(t, 0, b.agent(t, "--script", script, "--transcript", out).code)
-	client := jobs.NewClient(b.rdb, jobs.ClientOptions{})
-	record, err := client.Await(t.Context(), load(t, out).Messages[2].Results[0].JobID)
-	require.NoError(t, errors.Join(err, client.Close()))
-	require.Equal(t, sandbox.OutcomeCanceled, record.Result.Outcome)
+	b.requireCanceled(t, load(t, out).Messages[2].Results[0].JobID)
 }
 
 func TestATranscriptThatCannotBeSavedIsOurFailure(t *testing.T) {
