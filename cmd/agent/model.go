@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sandloop/sandloop/internal/agent"
+	"github.com/sandloop/sandloop/internal/agent/openai"
 	"github.com/sandloop/sandloop/internal/agent/script"
 	"github.com/sandloop/sandloop/internal/cli"
 )
@@ -18,7 +19,7 @@ type modelFlags struct {
 }
 
 func (f *modelFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.provider, "provider", "", "`NAME` of the provider: anthropic, openai (and what speaks like it) or script\n(default: whose key is set, the first of "+keyList()+"; script with --script)")
+	flags.StringVar(&f.provider, "provider", "", "`NAME` of the provider: anthropic, openai (and what speaks like it) or script\n(default: script with --script, openai with --base-url, else whose key is set: the first of "+keyList()+")")
 	flags.StringVar(&f.model, "model", "", "`NAME` of the model (default: "+modelNames()+")")
 	flags.StringVar(&f.baseURL, "base-url", "", "`URL` of the provider, such as http://127.0.0.1:11434/v1 of an Ollama (default: the provider's own)")
 	flags.BoolVar(&f.images, "images", false, "show figures to the model at --base-url, which must be one that sees (those at the providers' own do)")
@@ -73,13 +74,15 @@ func (f *modelFlags) providerName(getenv func(string) string) (string, error) {
 		return "", fmt.Errorf("--provider: %q is unknown: want one of anthropic, openai, script", f.provider)
 	case f.script != "":
 		return script.Name, nil
+	case f.baseURL != "": // never the key of another provider to a server of the user's own
+		return openai.Name, nil
 	}
 	for _, row := range providers {
 		if strings.TrimSpace(getenv(row.key)) != "" {
 			return row.name, nil
 		}
 	}
-	return "", fmt.Errorf("there is no model: set %s, or\nname a local server with --provider openai --base-url http://127.0.0.1:11434/v1 --model NAME, or\nplay a script with --script FILE", keyNames())
+	return "", fmt.Errorf("there is no model: set %s, or\nname a local server with --base-url http://127.0.0.1:11434/v1 --model NAME, or\nplay a script with --script FILE", keyNames())
 }
 
 func (f *modelFlags) scripted() (*chosen, error) {

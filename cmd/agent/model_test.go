@@ -20,7 +20,9 @@ func TestTheProviderIsThatOfTheFlagsOrElseOfTheKeys(t *testing.T) {
 		"both keys":                    {modelFlags{}, both, "anthropic", "claude-sonnet-5-5"},
 		"both keys and a flag":         {modelFlags{provider: "openai", model: "m"}, both, "openai", "m"},
 		"a local server wants no key":  {modelFlags{provider: "openai", model: "m", baseURL: "http://127.0.0.1:1/v1"}, nil, "openai", "m"},
-		"a server that is someone's":   {modelFlags{model: "m", baseURL: "http://127.0.0.1:1"}, anthropicKey, "anthropic", "m"},
+		"a server of one's own":        {modelFlags{model: "m", baseURL: "http://127.0.0.1:1"}, nil, "openai", "m"},
+		"it never gets another's key":  {modelFlags{model: "m", baseURL: "http://127.0.0.1:1"}, anthropicKey, "openai", "m"},
+		"a proxy before a provider":    {modelFlags{provider: "anthropic", model: "m", baseURL: "http://127.0.0.1:1"}, anthropicKey, "anthropic", "m"},
 		"a script, whatever keys":      {modelFlags{script: "../../examples/agent/repair.yaml"}, both, "script", "script"},
 		"a script by its name as well": {modelFlags{provider: "script", script: "../../examples/agent/repair.yaml"}, nil, "script", "script"},
 	} {

@@ -12,7 +12,7 @@ there through the queue, sees what became of them, and goes on until it answers.
 
 The model's text goes to standard output; what it does is shown on standard error. Keys come from the
 environment alone: ANTHROPIC_API_KEY, OPENAI_API_KEY. Without a key, --script plays a model from a file,
-and --provider openai with --base-url and --model talks to a local server.
+and --base-url with --model talks to a local server, as OpenAI's would be talked to.
 
 ` + exitCodesHelp
 
@@ -22,7 +22,7 @@ func newRootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use: programName + " TASK|-", Short: "Give a language model a task and a sandbox to work in", Long: longHelp,
 		Example: `  agent "Plot sin(x) from 0 to 10 as sin.png" --out plots
-  agent - --session report --provider openai --base-url http://127.0.0.1:11434/v1 --model qwen3 < task.txt
+  agent - --session report --base-url http://127.0.0.1:11434/v1 --model qwen3 < task.txt
   agent --script examples/agent/repair.yaml --out /tmp/repair
   agent "Now with a legend" --resume run.json`,
 		Args:          f.source.args,
