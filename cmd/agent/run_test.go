@@ -80,7 +80,7 @@ func TestQuietPrintsTheAnswerAlone(t *testing.T) {
 	got := b.agent(t, "-q", "--script", b.file(t, "s.yaml", oneCall))
 	require.Equal(t, ran{stdout: "It is 42.\n"}, got)
 	got = b.agent(t, "-q", "--max-iterations", "1", "--script", b.file(t, "s.yaml", oneCall))
-	require.Equal(t, ran{stderr: "agent: no answer: the model did not come to an answer within 1 turns\n", code: 1}, got)
+	require.Equal(t, ran{stderr: "agent: no answer: the model did not come to an answer within the bound of turns, which is 1\n", code: 1}, got)
 }
 
 func TestTheTaskComesFromWhereverItIsGiven(t *testing.T) {

@@ -106,7 +106,7 @@ func (r *run) loop(ctx context.Context) (Stop, string) {
 			return stop, problem
 		}
 	}
-	return StopIterations, fmt.Sprintf("the model did not come to an answer within %d turns", r.options.MaxIterations)
+	return StopIterations, fmt.Sprintf("the model did not come to an answer within the bound of turns, which is %d", r.options.MaxIterations)
 }
 
 // ended says why ctx ended.

@@ -132,7 +132,7 @@ func TestRunEndsAtItsBoundOfTurns(t *testing.T) {
 	model := &fakeModel{replies: []reply{calls(echo("a", `{"x":"1"}`)), calls(echo("b", `{"x":"2"}`)), calls(echo("c", `{"x":"3"}`)), says("never")}}
 	transcript := start(t, "Go.", model, Options{Tools: tools, MaxIterations: 3})
 	require.Equal(t, StopIterations, transcript.Stop)
-	require.Equal(t, "the model did not come to an answer within 3 turns", transcript.Problem)
+	require.Equal(t, "the model did not come to an answer within the bound of turns, which is 3", transcript.Problem)
 	require.Equal(t, "echo 1", results(t, transcript, 2)[0].Text)
 	require.Equal(t, "echo 2\n\n[The next turn is the last one: answer in it, no further call will be run.]", results(t, transcript, 4)[0].Text)
 	require.Contains(t, results(t, transcript, 6)[0].Text, "Not run, since the run has no further turn")
