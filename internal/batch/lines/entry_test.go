@@ -163,7 +163,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		`{` + ok + `,"expected":"x","checker":{"kind":"exact","case_sensitive":true}}`: `checker: "exact" has no options`,
 		`{` + ok + `,"expected":"x","checker":{"float_tolerance":-1}}`:                 `checker.float_tolerance: -1: want a number that is not negative`,
 		`{` + ok + `,"expected":"x","checker":{"tolerance":1}}`:                        `checker.tolerance: is an unknown field`,
-		`{` + ok + `,"limits":{"memory_bytes":1}}`:                                     `limits.memory_bytes: 1 is not allowed: want 16777216 to 4294967296`,
+		`{` + ok + `,"limits":{"memory_bytes":1}}`:                                     `limits.memory_bytes: 1 is not allowed: want 33554432 to 4294967296`,
 		`{` + ok + `,"limits":{"cpu_seconds":1e9}}`:                                    `limits.cpu_seconds: 277777h46m40s is not allowed`,
 		`{` + ok + `,"limits":{"memory":"1g"}}`:                                        `limits.memory: is an unknown field: want one of cpu_seconds, wall_seconds`,
 		`{` + ok + `,"expect":"OK"}`:                                                   `expect: "OK": want AC, WA, TLE, MLE, OLE, RE or CE`,
