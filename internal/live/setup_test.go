@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/client"
@@ -115,7 +116,10 @@ func (b *bundle) containers(t testing.TB, id string) (ids []string) {
 	})
 	require.NoError(t, err)
 	for _, c := range list {
-		ids = append(ids, c.ID)
+		// Docker 20.10 can go on listing one that is gone.
+		if _, err := b.client.ContainerInspect(context.Background(), c.ID); !errdefs.IsNotFound(err) {
+			ids = append(ids, c.ID)
+		}
 	}
 	return ids
 }
