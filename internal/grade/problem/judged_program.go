@@ -14,7 +14,7 @@ const (
 	// compileFactor makes room for a busy machine: the clock alone bounds a compiler.
 	compileFactor = 3
 	// The least that a worker takes. No language runs with less memory, and its floor is above it.
-	leastMemory = 16 * mib
+	leastMemory = 32 * mib
 	leastTime   = 10 * time.Millisecond
 )
 
