@@ -99,8 +99,8 @@ func TestCaseInputThatCannotFitIsRejected(t *testing.T) {
 	require.Equal(t, sandbox.OutcomeRejected, got.Outcome)
 	require.Contains(t, got.Message, "workspace_bytes")
 
-	p.Limits = sandbox.Overrides{Memory: ptr(16 * sandbox.MiB)}
-	p.Files[0].Data = make([]byte, 9<<20)
+	p.Limits = sandbox.Overrides{Memory: ptr(32 * sandbox.MiB)}
+	p.Files[0].Data = make([]byte, 25<<20)
 	got = b.run(t, p)
 	require.Equal(t, sandbox.OutcomeRejected, got.Outcome)
 	require.Contains(t, got.Message, "memory_bytes")
@@ -112,10 +112,10 @@ func TestCaseInputThatCannotFitIsRejected(t *testing.T) {
 	require.Contains(t, got.Message, `"a" is a file`)
 
 	p = bash("cat")
-	p.Stdin = bytes.Repeat([]byte("x"), 6<<20)
-	p.Limits.Memory = ptr(16 * sandbox.MiB)
+	p.Stdin = bytes.Repeat([]byte("x"), 22<<20)
+	p.Limits.Memory = ptr(32 * sandbox.MiB)
 	got = b.run(t, p)
-	require.EqualValues(t, 6<<20, got.Stdout.Total, "what just fits is taken: %s", got.Message)
+	require.EqualValues(t, 22<<20, got.Stdout.Total, "what just fits is taken: %s", got.Message)
 }
 
 func TestCaseUnknownLanguageIsRejected(t *testing.T) {

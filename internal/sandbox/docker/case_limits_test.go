@@ -217,7 +217,7 @@ func TestCaseLowestAndHighestLimits(t *testing.T) {
 	b := setup(t)
 	p := bash("echo ok")
 	p.Limits = sandbox.Overrides{
-		Memory: ptr(16 * sandbox.MiB), CPUs: ptr(0.05), PIDs: ptr(1), OpenFiles: ptr(int64(16)),
+		Memory: ptr(32 * sandbox.MiB), CPUs: ptr(0.05), PIDs: ptr(1), OpenFiles: ptr(int64(16)),
 		Tmp: ptr(4 * sandbox.KiB), Workspace: ptr(8 * sandbox.KiB), Output: ptr(int64(1)),
 	}
 	got := b.run(t, p)
