@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -61,18 +59,6 @@ func setupDocker(t *testing.T) *docker.Runner {
 		require.NoError(t, through.Close())
 	})
 	return runner
-}
-
-// needFull skips a test on a laptop without the large image, and fails it in CI.
-func needFull(t *testing.T) {
-	t.Helper()
-	if exec.Command("docker", "image", "inspect", fullImage).Run() == nil { //nolint:noctx // ends by itself
-		return
-	}
-	if os.Getenv("CI") != "" {
-		t.Fatalf("image %s is not there", fullImage)
-	}
-	t.Skipf("image %s is not there: run scripts/setup.sh image full", fullImage)
 }
 
 // program is code in a language, one line after the other.

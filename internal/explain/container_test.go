@@ -131,13 +131,13 @@ func TestRealSurroundingsGiveTheirNotes(t *testing.T) {
 
 func TestTheLargeImageGivesItsNotes(t *testing.T) {
 	t.Parallel()
-	needFull(t)
+	testenv.FullImage(t)
 	checkInContainers(t, fullInContainers())
 }
 
 func TestWhatTheNotesPromiseIsInstalled(t *testing.T) {
 	t.Parallel()
-	needFull(t)
+	testenv.FullImage(t)
 	result, err := setupDocker(t).Run(t.Context(), program(fullPython, "import "+strings.Join(FullPython(), ", "), "print('all there')"))
 	require.NoError(t, err)
 	require.Equal(t, "all there", Describe(Call{Language: "python", Result: result}, 0).String())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandloop/sandloop/internal/live"
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/testenv"
 	"github.com/sandloop/sandloop/internal/workspace"
 )
 
@@ -20,7 +21,7 @@ func plotting(o *live.Options) {
 
 func TestFiguresComeAsFiles(t *testing.T) {
 	t.Parallel()
-	s := startOn(t, setupOn(t, fullImage), "python", plotting)
+	s := startOn(t, setupOn(t, testenv.FullImage(t)), "python", plotting)
 	outcome := s.do("import sys", "'matplotlib' in sys.modules")
 	require.Equal(t, "False", outcome.Report.Value, "it takes long to import")
 	outcome = s.do("import matplotlib.pyplot as plt", "plt.plot([1, 2, 3])", "plt.show()", "display('between')",
@@ -48,7 +49,7 @@ func TestFiguresComeAsFiles(t *testing.T) {
 
 func TestTablesComeAsText(t *testing.T) {
 	t.Parallel()
-	s := startOn(t, setupOn(t, fullImage), "python", plotting)
+	s := startOn(t, setupOn(t, testenv.FullImage(t)), "python", plotting)
 	require.Equal(t, "   a  b\n0  1  x\n1  2  y", s.value("import pandas as pd", "table = pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})", "table"))
 	require.Equal(t, "0    1\n1    2\nName: a, dtype: int64", s.value("table.a"))
 	wide := s.value("pd.DataFrame([list(range(1000000, 1000015))])")

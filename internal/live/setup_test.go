@@ -49,9 +49,6 @@ var shared struct {
 	bundles map[string]*bundle
 }
 
-// fullImage has numpy, pandas and matplotlib.
-const fullImage = "sandloop/full:latest"
-
 func setup(t testing.TB) *bundle {
 	t.Helper()
 	return setupOn(t, testenv.Image(t))

@@ -43,6 +43,17 @@ func Image(t testing.TB) string {
 	return image
 }
 
+// FullImage returns the name of the image with all languages and Python's scientific libraries, if the daemon has it.
+func FullImage(t testing.TB) string {
+	t.Helper()
+	Docker(t)
+	const image = "sandloop/full:latest"
+	if out, err := docker("image", "inspect", "--format", "{{.Id}}", image); err != nil {
+		missing(t, "image %s is not there (%v: %s): run scripts/setup.sh image full", image, err, out)
+	}
+	return image
+}
+
 // docker runs the command line client with a bound on its time and returns its trimmed output.
 func docker(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

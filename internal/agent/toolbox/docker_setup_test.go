@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
-	"os"
-	"os/exec"
 	"slices"
 	"testing"
 	"time"
@@ -114,18 +112,6 @@ func (p *plant) startWorker(t *testing.T) {
 }
 
 const workerID = "worker-of-the-test"
-
-// needFull skips a test on a laptop without the large image, and fails it in CI.
-func needFull(t *testing.T) {
-	t.Helper()
-	if exec.Command("docker", "image", "inspect", fullImage).Run() == nil { //nolint:noctx // ends by itself
-		return
-	}
-	if os.Getenv("CI") != "" {
-		t.Fatalf("image %s is not there", fullImage)
-	}
-	t.Skipf("image %s is not there: run scripts/setup.sh image full", fullImage)
-}
 
 // image has a language run in another image.
 func image(language, image string) func([]sandbox.Language) {

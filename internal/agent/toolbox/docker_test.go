@@ -106,7 +106,7 @@ func TestOurOwnFailureIsNotTheModels(t *testing.T) {
 
 func TestAFigureComesBackAsAnImage(t *testing.T) {
 	t.Parallel()
-	needFull(t)
+	testenv.FullImage(t)
 	box := setupPlant(t, image("python", fullImage), nil)
 	code := "import matplotlib.pyplot as plt\nplt.plot([1, 2, 4])\nplt.savefig('curve.png')\nprint('saved')"
 	got := call(t, box, "run_code", object{"language": "python", "code": code}, nil)

@@ -129,7 +129,7 @@ func TestAJobHasTheWorkspaceUntilItEnds(t *testing.T) {
 
 func TestFiguresOfALiveSessionAreImages(t *testing.T) {
 	t.Parallel()
-	needFull(t)
+	testenv.FullImage(t)
 	box := setupSession(t, image("python", fullImage))
 	got := box.python(t, "import matplotlib.pyplot as plt", "_ = plt.plot([1, 2, 4])")
 	require.Len(t, got.Images, 1, got.Text)

@@ -57,7 +57,7 @@ func runTests(m *testing.M) int {
 // build builds as `make build` does, which so has done most of it before.
 func build(dir string) error {
 	for _, programs := range [][]string{{"./cmd/worker", "./cmd/enqueue", "./cmd/agent"}, {"./cmd/sandbox-init"}} {
-		command := exec.Command("go", append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", dir + "/"}, programs...)...) //nolint:noctx // ends by itself
+		command := exec.Command("go", append([]string{"build", "-ldflags", "-s -w", "-o", dir + "/"}, programs...)...) //nolint:noctx // ends by itself
 		command.Dir, command.Env = "../../..", os.Environ()
 		if len(programs) == 1 {
 			command.Env = append(command.Env, "CGO_ENABLED=0") // it runs in images of any libc
