@@ -107,10 +107,9 @@ func TestAPythonTestFilePassesWhenItEnds(t *testing.T) {
 
 func TestPytestIsCounted(t *testing.T) {
 	t.Parallel()
-	testenv.Docker(t)
 	good, importing := files("solution.py", "def add(a, b): return a + b\n"), "import pytest\nfrom solution import add\n"
 	one := importing + "def test_a(): assert add(1, 2) == 3\n"
-	judge(t, "sandloop/full:latest", "python", "python3", map[string]trial{
+	judge(t, testenv.FullImage(t), "python", "python3", map[string]trial{
 		"right":                {unit.Pytest, good, files("test_solution.py", one), grade.UnitReport{Passed: 1}},
 		"wrong and right":      {unit.Pytest, good, files("test_solution.py", one+"def test_b(): assert add(1, 2) == 4\n@pytest.mark.parametrize('n', [1, 2])\ndef test_c(n): assert add(n, n) == 2\n"), grade.UnitReport{Passed: 2, Failed: []string{"test_solution.py::test_b", "test_solution.py::test_c[2]"}}},
 		"a fixture breaks":     {unit.Pytest, good, files("test_solution.py", importing+"@pytest.fixture\ndef f(): raise ValueError\ndef test_a(f): pass\n"), grade.UnitReport{Failed: []string{"test_solution.py::test_a"}}},
