@@ -23,7 +23,7 @@ main() {
 	for program in worker enqueue agent sandbox-init; do
 		[[ -x $root/bin/$program ]] || { echo "demo-agent: bin/$program is missing: run make build" >&2; exit 1; }
 	done
-	trap finish EXIT
+	trap "finish demo-agent" EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
 	start_worker
@@ -44,7 +44,7 @@ main() {
 
 	stop_worker
 	check_docker
-	verdict
+	verdict demo-agent
 }
 
 is_png() { [[ $(head -c 8 "$1" | od -An -tx1 | tr -d ' \n') == 89504e470d0a1a0a ]]; }
@@ -61,27 +61,6 @@ check() {
 	"$@" >/dev/null 2>&1 && same=yes
 	printf '  %-52s %s\n' "$what" "$same"
 	count "$same"
-}
-
-# finish runs at every end of this script.
-finish() {
-	local code=$?
-	stop_worker
-	if ((code != 0)) && [[ -s $work/worker.log ]]; then
-		echo "demo-agent: the worker's last lines:" >&2
-		tail -n 20 "$work/worker.log" >&2
-	fi
-	rm -rf "$work"
-}
-
-verdict() {
-	printf '\n'
-	if ((right == total)); then
-		echo "demo-agent: all $total results are right"
-		return
-	fi
-	echo "demo-agent: $((total - right)) of $total results are WRONG"
-	exit 1
 }
 
 main "$@"

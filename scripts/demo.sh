@@ -22,7 +22,7 @@ main() {
 	for program in worker enqueue sandbox-init; do
 		[[ -x $root/bin/$program ]] || { echo "demo: bin/$program is missing: run make build" >&2; exit 1; }
 	done
-	trap finish EXIT
+	trap "finish demo" EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
 	start_worker
@@ -47,28 +47,7 @@ main() {
 	grade_all
 	stop_worker
 	check_docker
-	verdict
-}
-
-# finish runs at every end of this script.
-finish() {
-	local code=$?
-	stop_worker
-	if ((code != 0)) && [[ -s $work/worker.log ]]; then
-		echo "demo: the worker's last lines:" >&2
-		tail -n 20 "$work/worker.log" >&2
-	fi
-	rm -rf "$work"
-}
-
-verdict() {
-	printf '\n'
-	if ((right == total)); then
-		echo "demo: all $total results are right"
-		return
-	fi
-	echo "demo: $((total - right)) of $total results are WRONG"
-	exit 1
+	verdict demo
 }
 
 main "$@"

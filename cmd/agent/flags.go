@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -74,11 +72,9 @@ func (f *runFlags) check() error {
 	return f.session.check()
 }
 
-// folder is where the files of the session go. In one that holds nothing nothing can be spoilt.
+// folder is where the files of the session go.
 func (f *runFlags) folder() cli.Folder {
-	there, err := os.ReadDir(f.out)
-	empty := errors.Is(err, fs.ErrNotExist) || (err == nil && len(there) == 0)
-	return cli.Folder{Path: f.out, Flag: "--out", Force: f.force || empty}
+	return cli.Folder{Path: f.out, Flag: "--out", Force: f.force, Fresh: true}
 }
 
 // checkFile refuses a file that could not be written at the end of a turn.

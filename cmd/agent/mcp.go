@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -93,11 +92,12 @@ func serveHTTP(ctx context.Context, a *app, server *mcp.Server, address string, 
 	if err != nil {
 		return cli.Usagef("--http: %w", err)
 	}
-	a.say("serving MCP at http://%s%s", listener.Addr(), mcp.Path)
-	if err := server.HTTP(ctx, listener, token); err != nil {
-		return fmt.Errorf("%w: set %s or --token-file", err, tokenVariable)
+	if err := mcp.CheckAddress(listener.Addr(), token); err != nil {
+		_ = listener.Close()
+		return cli.Usagef("--http: %w: set %s or --token-file", err, tokenVariable)
 	}
-	return nil
+	a.say("serving MCP at http://%s%s", listener.Addr(), mcp.Path)
+	return server.HTTP(ctx, listener, token)
 }
 
 // readCloser gives a reader that nobody need close a Close.

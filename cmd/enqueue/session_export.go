@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -53,6 +53,9 @@ not followed. An archive replaces one of the same name.`,
 	return cmd
 }
 
+// foreignArchive are names that nobody gives to a folder.
+var foreignArchive = regexp.MustCompile(`\.(tar|t?bz2?|t?xz|t?zst|gz|7z|rar)$`)
+
 func (a *app) export(files []sandbox.File, target string, force bool) error {
 	now := time.Now()
 	switch {
@@ -65,34 +68,14 @@ func (a *app) export(files []sandbox.File, target string, force bool) error {
 		return writeWhole(target, func(w io.Writer) error { return writeTar(w, files, now) })
 	case strings.HasSuffix(target, ".zip"):
 		return writeWhole(target, func(w io.Writer) error { return writeZip(w, files, now) })
+	case foreignArchive.MatchString(target):
+		return usagef("--output: %q looks like an archive of another kind: want a folder, or a file that ends in .tar.gz, .tgz or .zip", target)
 	}
-	folder := cli.Folder{Path: target, Flag: "--output", Force: force}
+	folder := cli.Folder{Path: target, Flag: "--output", Force: force, Fresh: true}
 	if err := folder.Check(); err != nil {
 		return err
 	}
-	empty, err := isEmpty(target)
-	if err != nil {
-		return err
-	}
-	folder.Force = force || empty
 	return folder.Write(files, nil)
-}
-
-// isEmpty tells whether a folder holds nothing, or is not there yet: then whatever comes replaces and hides nothing.
-func isEmpty(dir string) (bool, error) {
-	folder, err := os.Open(dir) //nolint:gosec // the user's own folder
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = folder.Close() }()
-	_, err = folder.Readdirnames(1)
-	if errors.Is(err, io.EOF) {
-		return true, nil
-	}
-	return false, err
 }
 
 func fileMode(file sandbox.File) fs.FileMode {

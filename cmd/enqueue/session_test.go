@@ -131,6 +131,7 @@ func TestWhatASessionCommandRefuses(t *testing.T) {
 		"no such file":        {[]string{"read", "s", "b"}, `session "s": "b": file does not exist`, 125},
 		"no such session":     {[]string{"export", "t", "-o", filepath.Join(b.dir, "x.zip")}, "no such session", 125},
 		"no target":           {[]string{"export", "s"}, "--output: is empty", 2},
+		"another archive":     {[]string{"export", "s", "-o", filepath.Join(b.dir, "x.tar")}, `x.tar" looks like an archive of another kind`, 2},
 		"a file for a folder": {[]string{"export", "s", "-o", large}, "is not a folder", 2},
 		"a bad wait":          {[]string{"delete", "s", "a", "--wait", "never"}, "want a time above 0", 2},
 		"above the quota":     {[]string{"write", "s", large, "--config", small}, "larger than a session may hold", 2},

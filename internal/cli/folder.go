@@ -17,8 +17,9 @@ import (
 type Folder struct {
 	// Path is the folder, which is made if need be; Flag names in errors what the user set it by.
 	Path, Flag string
-	// Force lets every file replace one that exists, and have a hidden name.
-	Force bool
+	// Force lets every file replace one that exists, and have a hidden name. Fresh does so in a folder that holds
+	// nothing when Write is called, where nothing can be spoilt.
+	Force, Fresh bool
 }
 
 // Check refuses a folder that files could not be written to, before anything runs for nothing.
@@ -45,6 +46,13 @@ func (f Folder) Write(files []sandbox.File, named func(path string) bool) error 
 		return fmt.Errorf("%s: %w", f.Flag, err)
 	}
 	defer func() { _ = root.Close() }()
+	if f.Fresh {
+		there, err := fs.ReadDir(root.FS(), ".")
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Flag, err)
+		}
+		f.Force = f.Force || len(there) == 0
+	}
 	var errs []error
 	for i, file := range files {
 		replace := f.Force || (named != nil && named(file.Path))

@@ -18,9 +18,6 @@ const SignalEcho = 100 * time.Millisecond
 func UntilSignal() context.Context {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() {
-		time.Sleep(SignalEcho)
-		stop()
-	})
+	context.AfterFunc(ctx, func() { time.AfterFunc(SignalEcho, stop) })
 	return ctx
 }

@@ -49,3 +49,14 @@ since() {
 	local micros=$((${EPOCHREALTIME/[.,]/} - ${1/[.,]/}))
 	printf '%d.%02d' $((micros / 1000000)) $((micros % 1000000 / 10000))
 }
+
+# verdict NAME says whether everything came back as it should, and ends with an error if not.
+verdict() {
+	printf '\n'
+	if ((right == total)); then
+		echo "$1: all $total results are right"
+		return
+	fi
+	echo "$1: $((total - right)) of $total results are WRONG"
+	exit 1
+}

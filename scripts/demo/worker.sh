@@ -83,3 +83,14 @@ check_docker() {
 	printf '\nContainers left in Docker after the worker has stopped: %s\n' "$(wc -w <<<"$containers")"
 	count "$same"
 }
+
+# finish NAME runs at every end of a demo.
+finish() {
+	local code=$?
+	stop_worker
+	if ((code != 0)) && [[ -s $work/worker.log ]]; then
+		echo "$1: the worker's last lines:" >&2
+		tail -n 20 "$work/worker.log" >&2
+	fi
+	rm -rf "$work"
+}

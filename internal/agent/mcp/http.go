@@ -30,11 +30,11 @@ const (
 // fetch the results and returns when the tools are closed. token, if not nil, is what every request must bear; without
 // one it refuses to serve on anything but a loopback address. It closes the listener.
 func (s *Server) HTTP(ctx context.Context, listener net.Listener, token *Token) error {
-	local := isLoopback(listener.Addr())
-	if !local && token == nil {
+	if err := CheckAddress(listener.Addr(), token); err != nil {
 		_ = listener.Close()
-		return fmt.Errorf("serve %s: an address that others can reach needs a token", listener.Addr())
+		return err
 	}
+	local := isLoopback(listener.Addr())
 	server := &http.Server{
 		Handler: s.handler(local, token), ReadHeaderTimeout: headerTime, IdleTimeout: keepAlive, MaxHeaderBytes: headerLimit,
 		// A request must outlive ctx to bring the result of its canceled call.
@@ -87,6 +87,14 @@ func (s *Server) handler(local bool, token *Token) http.Handler {
 		streams.ServeHTTP(w, r)
 	})
 	return &guard{local: local, token: token, next: mux, logger: s.options.Logger}
+}
+
+// CheckAddress refuses to serve without a token, which may be nil, where others than this machine can reach it.
+func CheckAddress(address net.Addr, token *Token) error {
+	if token == nil && !isLoopback(address) {
+		return fmt.Errorf("serve %s: an address that others can reach needs a token", address)
+	}
+	return nil
 }
 
 // isLoopback tells whether only this machine can reach an address.

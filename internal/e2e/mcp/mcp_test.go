@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 const token = "canary-0123456789abcdef"
@@ -146,10 +148,7 @@ func hearProgress(t *testing.T, c *client) {
 
 func fetchFigure(t *testing.T, in *installation, c *client) {
 	t.Helper()
-	if in.image != fullImage {
-		require.Empty(t, os.Getenv("CI"), "the image %s is not there", fullImage)
-		t.Skipf("the image %s is not there: run scripts/setup.sh image full", fullImage)
-	}
+	require.Equal(t, testenv.FullImage(t), in.image)
 	got := c.python(t, "import matplotlib.pyplot as plt\nplt.plot([1, 4, 9])\nplt.show()")
 	require.False(t, got.IsError, got.Content[0].Text)
 	require.Len(t, got.Content, 2, got.Content[0].Text)
