@@ -130,16 +130,20 @@ func TestForwardedJobIsReturnedWhenItsWorkerStops(t *testing.T) {
 	})
 }
 
-// It was busy in the holder and waits in its queue to be tried again.
+// It was busy in the holder, which stops, and waits in its queue to be tried again.
 func TestForwardedJobThatWasPutOffIsReturnedToo(t *testing.T) {
 	both(t, func(t *testing.T, b *bundle) {
-		p := b.pair()
+		p := b.pair(func(o *WorkerOptions) { o.Grace = bound })
 		id := b.submit(sessionJob("x"))
-		receive(t, p.sessions.runs).fail(ErrSessionBusy)
+		r := receive(t, p.sessions.runs)
+		p.other.stop(t)
+		p.holder.cancel()
+		receive(t, p.holder.Worker.stop) // from here on it takes nothing
+		r.fail(ErrSessionBusy)
 		eventually(t, func() bool { return p.holder.Counters().PutOff.Load() == 1 }, "put off")
 		p.plain.succeed("")
-		p.holder.stop(t)
-		p.other.stop(t)
+		receive(t, p.holder.ended)
+		require.NoError(t, p.holder.err)
 		sessions := newFakeSessions()
 		b.start(echoRunner{}, in(sessions))
 		receive(t, sessions.runs).succeed("elsewhere")

@@ -30,6 +30,11 @@ func newSlots(shared, interactive int, weights map[Queue]int) *slots {
 
 // acquire waits for a slot until stop or expired is closed; it reports false then.
 func (s *slots) acquire(queue Queue, stop, expired <-chan struct{}) (slot, bool) {
+	select {
+	case <-stop:
+		return slot{}, false
+	default:
+	}
 	granted, got := s.tryOrWait(queue)
 	if got != nil {
 		return *got, true
