@@ -21,6 +21,7 @@ type Config struct {
 	Jobs          Jobs     `mapstructure:"jobs"`
 	Sessions      Sessions `mapstructure:"sessions"`
 	Reaper        Reaper   `mapstructure:"reaper"`
+	Tracing       Tracing  `mapstructure:"tracing"`
 	Log           Log      `mapstructure:"log"`
 
 	// File is the file that was read, empty if there was none.
@@ -133,6 +134,17 @@ type Reaper struct {
 	Grace time.Duration `mapstructure:"grace"`
 }
 
+// Tracing says where traces go.
+type Tracing struct {
+	// Endpoint is a receiver of OTLP over HTTP, http(s)://host:port; empty is none, and then nothing is traced.
+	Endpoint string `mapstructure:"endpoint"`
+	// Sample is the share of traces that are recorded, 0 to 1, of those that begin here: one that goes on here
+	// is recorded if it was where it began.
+	Sample float64 `mapstructure:"sample"`
+	// HeadersFile holds HTTP headers for the receiver, such as a token, one a line.
+	HeadersFile string `mapstructure:"headers_file"`
+}
+
 // Log says what is logged and how.
 type Log struct {
 	// Level is debug, info, warn or error.
@@ -159,7 +171,8 @@ func Default() Config {
 			Quota: Size(64 * sandbox.MiB), MaxFiles: 1000, Expiry: 24 * time.Hour,
 			Live: 4, IdleTimeout: 15 * time.Minute, AbsoluteTimeout: 8 * time.Hour,
 		},
-		Reaper: Reaper{Period: time.Minute, Grace: time.Minute},
-		Log:    Log{Level: "info", Format: "auto"},
+		Reaper:  Reaper{Period: time.Minute, Grace: time.Minute},
+		Tracing: Tracing{Sample: 1},
+		Log:     Log{Level: "info", Format: "auto"},
 	}
 }

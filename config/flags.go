@@ -10,10 +10,11 @@ const (
 	configFlag    = "config"
 )
 
-// AddFlags adds the flags that every command has: --config, --redis, --log-level and --log-format.
+// AddFlags adds the flags that every command has: --config, --redis, --trace, --log-level and --log-format.
 func AddFlags(flags *pflag.FlagSet) {
 	flags.String(configFlag, "", "the configuration `file`; the default is the first that exists of\n./sandloop.yaml, $XDG_CONFIG_HOME/sandloop/sandloop.yaml, /etc/sandloop/sandloop.yaml")
 	AddFlag(flags, "redis", "redis.addr", "`address` of Redis: embedded, host:port or a URL")
+	AddFlag(flags, "trace", "tracing.endpoint", "send traces to this OTLP over HTTP `endpoint`")
 	AddFlag(flags, "log-level", "log.level", "log this `level` and above: debug, info, warn, error")
 	AddFlag(flags, "log-format", "log.format", "log `format`: auto, text, json")
 }
