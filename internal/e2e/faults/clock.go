@@ -1,0 +1,102 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// clockVariable names the file from which a steppable worker reads how far its clock is off.
+const clockVariable = "SANDLOOP_TEST_CLOCK"
+
+// A Go program asks the kernel's vDSO for the time, where no library in between can lie to it, and the machine's own
+// clock is everybody's. So a steppable worker is built with a time.Now that adds the seconds in a file: the wall
+// clock steps as when an operator sets it, and the monotonic clock does not.
+const (
+	nowBefore = "	sec, nsec, mono := runtimeNow()\n	if mono == 0 {\n		return Time{"
+	nowAfter  = "	sec, nsec, mono := runtimeNow()\n	sec += stepOfTest()\n	if mono == 0 {\n		return Time{"
+	nowMore   = `
+var stepFile, _ = syscall.Getenv("` + clockVariable + `")
+
+// stepOfTest reads the file of seconds by which the clock is off. One that cannot be read is 0.
+func stepOfTest() (seconds int64) {
+	if stepFile == "" {
+		return 0
+	}
+	file, err := open(stepFile)
+	if err != nil {
+		return 0
+	}
+	var text [24]byte
+	n, _ := read(file, text[:])
+	closefd(file)
+	negative := n > 0 && text[0] == '-'
+	for _, digit := range text[:max(0, n)] {
+		if digit >= '0' && digit <= '9' {
+			seconds = seconds*10 + int64(digit-'0')
+		}
+	}
+	if negative {
+		return -seconds
+	}
+	return seconds
+}
+`
+)
+
+// steppable builds the worker whose clock can be stepped, once a process.
+var steppable = sync.OnceValues(func() (program string, err error) {
+	root, err := checkout()
+	if err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("steppable-%08x", crc32.ChecksumIEEE([]byte(root)))
+	err = locked(name, func(dir string) error {
+		dir = filepath.Join(dir, name)
+		program = filepath.Join(dir, "worker")
+		overlay, err := overlayTime(dir)
+		if err != nil {
+			return err
+		}
+		return goBuild(root, program, "-overlay", overlay, "./cmd/worker")
+	})
+	return program, err
+})
+
+// overlayTime writes the changed file of the standard library and the list for go build that names it.
+func overlayTime(dir string) (string, error) {
+	out, err := exec.Command("go", "env", "GOROOT").Output() //nolint:noctx // the go command bounds itself
+	if err != nil {
+		return "", fmt.Errorf("go env GOROOT: %w", err)
+	}
+	original := filepath.Join(strings.TrimSpace(string(out)), "src", "time", "time.go")
+	source, err := os.ReadFile(original) //nolint:gosec // of the Go that is in use
+	if err != nil {
+		return "", err
+	}
+	text := string(source)
+	if strings.Count(text, nowBefore) != 1 || strings.Count(text, "import (\n") != 1 {
+		return "", errors.New("time.Now of this Go is another one: see internal/e2e/faults/clock.go")
+	}
+	text = strings.Replace(text, nowBefore, nowAfter, 1)
+	text = strings.Replace(text, "import (\n", "import (\n\t\"syscall\"\n", 1) + nowMore
+	changed, list := filepath.Join(dir, "time.go"), filepath.Join(dir, "overlay.json")
+	return list, errors.Join(
+		os.MkdirAll(dir, 0o755), //nolint:gosec // beside the other programs
+		os.WriteFile(changed, []byte(text), 0o600),
+		os.WriteFile(list, fmt.Appendf(nil, `{"Replace": {%q: %q}}`, original, changed), 0o600),
+	)
+}
+
+// writeClock replaces the file at once, since it is read at any time.
+func writeClock(file string, d time.Duration) error {
+	text := strconv.FormatInt(int64(d/time.Second), 10) + "\n"
+	return errors.Join(os.WriteFile(file+".new", []byte(text), 0o600), os.Rename(file+".new", file))
+}
