@@ -46,5 +46,8 @@ func (k keys) hostQueue(host string) string { return k.prefix + ":host:" + host 
 // workerQueue is the asynq queue that one worker alone serves.
 func (k keys) workerQueue(worker string) string { return k.prefix + ":worker:" + worker }
 
+// turns is what the keys of ours start with that lie in the slot of asynq's keys of a queue.
+func (k keys) turns(queue Queue) string { return k.prefix + ":{" + k.asynqQueue(queue) + "}:" }
+
 // asynqKey is a key of asynq's own, such as asynq:{queue}:pending.
 func asynqKey(asynqQueue, kind string) string { return "asynq:{" + asynqQueue + "}:" + kind }

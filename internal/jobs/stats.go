@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -25,23 +26,26 @@ type QueueStats struct {
 	Pending int64 `json:"pending"`
 	Running int64 `json:"running"`
 	Retry   int64 `json:"retry"`
+	// Bytes is the size of what waits for a slot, as it is stored; Tenants is how many that belongs to, and OldestSeconds for
+	// how long the first of it has waited.
+	Bytes         int64   `json:"bytes"`
+	Tenants       int64   `json:"tenants"`
+	OldestSeconds float64 `json:"oldest_seconds"`
+	// Taken counts the jobs that got a slot since Redis has its data, each as often as it did.
+	Taken int64 `json:"taken"`
 	// Dead were given up after all attempts, and their results are still kept.
 	Dead int64 `json:"dead"`
 }
 
 // Stats counts jobs and lists the workers that are alive, in two round trips.
 func (c *Client) Stats(ctx context.Context) (Stats, error) {
-	counts := map[Queue][]*redis.IntCmd{}
+	counts := map[Queue]*queueCounts{}
 	var ids *redis.StringSliceCmd
+	var now *redis.TimeCmd
 	_, err := c.store.rdb.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		ids = pipe.SMembers(ctx, c.store.keys.workers())
+		ids, now = pipe.SMembers(ctx, c.store.keys.workers()), pipe.Time(ctx)
 		for _, queue := range Queues() {
-			name := c.store.keys.asynqQueue(queue)
-			counts[queue] = []*redis.IntCmd{
-				pipe.LLen(ctx, asynqKey(name, "pending")), pipe.LLen(ctx, asynqKey(name, "active")),
-				pipe.ZCard(ctx, asynqKey(name, "retry")), pipe.ZCard(ctx, asynqKey(name, "scheduled")),
-				pipe.ZCard(ctx, c.store.keys.dead(queue)),
-			}
+			counts[queue] = c.store.keys.count(ctx, pipe, queue)
 		}
 		return nil
 	})
@@ -50,11 +54,43 @@ func (c *Client) Stats(ctx context.Context) (Stats, error) {
 	}
 	stats := Stats{Workers: []WorkerInfo{}}
 	for _, queue := range Queues() {
-		n := counts[queue]
-		stats.Queues = append(stats.Queues, QueueStats{Queue: queue, Pending: n[0].Val(), Running: n[1].Val(), Retry: n[2].Val() + n[3].Val(), Dead: n[4].Val()})
+		stats.Queues = append(stats.Queues, counts[queue].stats(queue, now.Val()))
 	}
 	stats.Workers, err = c.workers(ctx, ids.Val())
 	return stats, err
+}
+
+// queueCounts are the replies from which the statistics of a queue are made.
+type queueCounts struct {
+	pending, active, retry, scheduled, dead, tenants *redis.IntCmd
+	waiting                                          *redis.SliceCmd
+	oldest                                           *redis.ZSliceCmd
+}
+
+func (k keys) count(ctx context.Context, pipe redis.Pipeliner, queue Queue) *queueCounts {
+	name, base := k.asynqQueue(queue), k.turns(queue)
+	return &queueCounts{
+		pending: pipe.LLen(ctx, asynqKey(name, "pending")), active: pipe.LLen(ctx, asynqKey(name, "active")),
+		retry: pipe.ZCard(ctx, asynqKey(name, "retry")), scheduled: pipe.ZCard(ctx, asynqKey(name, "scheduled")),
+		dead: pipe.ZCard(ctx, k.dead(queue)), tenants: pipe.ZCard(ctx, base+"heads"),
+		waiting: pipe.HMGet(ctx, base+"queue", "jobs", "bytes", "total"), oldest: pipe.ZRangeWithScores(ctx, base+"heads", 0, 0),
+	}
+}
+
+func (n *queueCounts) stats(queue Queue, now time.Time) QueueStats {
+	var waiting [3]int64
+	for i, field := range n.waiting.Val() {
+		text, _ := field.(string)
+		waiting[i] = int64(number(text))
+	}
+	stats := QueueStats{
+		Queue: queue, Pending: n.pending.Val() + waiting[0], Running: n.active.Val(), Retry: n.retry.Val() + n.scheduled.Val(),
+		Bytes: waiting[1], Tenants: n.tenants.Val(), Taken: waiting[2], Dead: n.dead.Val(),
+	}
+	for _, head := range n.oldest.Val() {
+		stats.OldestSeconds = since(head.Score, now)
+	}
+	return stats
 }
 
 func (c *Client) workers(ctx context.Context, ids []string) ([]WorkerInfo, error) {
