@@ -141,7 +141,7 @@ func (r *Redis) noteSizes(stop <-chan struct{}) {
 		select {
 		case <-stop:
 			return
-		case now := <-tick.C:
+		case <-tick.C:
 			parts, _ := filepath.Glob(filepath.Join(r.dir, "appendonlydir", "*.incr.aof"))
 			if len(parts) == 0 {
 				continue
@@ -151,7 +151,7 @@ func (r *Redis) noteSizes(stop <-chan struct{}) {
 				continue
 			}
 			r.mu.Lock()
-			r.sizes = append(r.sizes[max(0, len(r.sizes)-1000):], aofSize{now, parts[len(parts)-1], info.Size()})
+			r.sizes = append(r.sizes[max(0, len(r.sizes)-1000):], aofSize{time.Now(), parts[len(parts)-1], info.Size()})
 			r.mu.Unlock()
 		}
 	}
