@@ -70,19 +70,24 @@ func workerFaults() []fault {
 	}
 }
 
-// requireFrozenIsReplaced checks, while the victim is still frozen, that no container of an attempt of its is there
-// any more whose job somebody else has run.
+// requireFrozenIsReplaced checks, while the victim is still frozen, that no container of an attempt is there any more whose
+// job somebody else has taken over.
 func (c *cell) requireFrozenIsReplaced() {
-	containers, err := c.lab.Containers()
-	require.NoError(c.t, err)
-	for _, job := range c.jobs {
-		status := c.status(job.ID)
-		for _, about := range containers {
-			name, _, _ := strings.Cut(about, " ")
-			attempt, isOf := labels.AttemptOf(name, job.ID)
-			require.False(c.t, isOf && attempt < status.Attempt, "%s is still there, the job is at attempt %d", about, status.Attempt)
+	var left string
+	c.eventually(func() bool {
+		left = ""
+		containers, err := c.lab.Containers()
+		for _, job := range c.jobs {
+			status := c.status(job.ID)
+			for _, about := range containers {
+				name, _, _ := strings.Cut(about, " ")
+				if attempt, isOf := labels.AttemptOf(name, job.ID); isOf && attempt < status.Attempt {
+					left += about + "\n"
+				}
+			}
 		}
-	}
+		return err == nil && left == ""
+	}, "containers of older attempts are gone")
 }
 
 func redisFaults() []fault {
@@ -201,7 +206,7 @@ func (c *cell) stepRedis(d time.Duration) error {
 
 // requireAnotherClientLearns checks that whoever asks next gets what the client that was killed waited for.
 func (c *cell) requireAnotherClientLearns() {
-	args := []string{"wait", "--timeout", "1m"}
+	args := []string{"wait", "--wait-timeout", "1m"}
 	for _, job := range c.jobs {
 		args = append(args, job.ID)
 	}

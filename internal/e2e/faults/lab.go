@@ -200,14 +200,47 @@ func (l *Lab) Installation() string { return l.installation }
 
 // Containers describes the installation's containers: name, state and status. Docker can go on listing one that is
 // gone, which inspect then does not find.
-func (l *Lab) Containers() ([]string, error) {
+func (l *Lab) Containers() ([]string, error) { return l.describe("{{.Name}} {{.State.Status}}") }
+
+// Orphans lists, while no job waits or runs, the containers that are of no use to any worker that lives: those of jobs, and
+// those whose owner is dead.
+func (l *Lab) Orphans(ctx context.Context) ([]string, error) {
+	containers, err := l.describe(`{{index .Config.Labels "` + labels.Owner + `"}} {{.Name}}`)
+	if err != nil {
+		return nil, err
+	}
+	stats, err := l.Jobs.Stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	alive := map[string]bool{}
+	for _, info := range stats.Workers {
+		alive[info.ID] = true
+	}
+	var found []string
+	for _, about := range containers {
+		owner, name, _ := strings.Cut(about, " ")
+		if !alive[owner] || strings.HasPrefix(name, "/sandloop-job-") {
+			found = append(found, about)
+		}
+	}
+	return found, nil
+}
+
+// AwaitNoOrphans waits until Orphans finds nothing. What it still found when ctx ended is the error.
+func (l *Lab) AwaitNoOrphans(ctx context.Context) error {
+	return awaitNone(ctx, "orphans", func() ([]string, error) { return l.Orphans(ctx) })
+}
+
+// describe formats each of the installation's containers.
+func (l *Lab) describe(format string) ([]string, error) {
 	out, err := l.Daemon.Docker("ps", "--all", "--quiet", "--no-trunc", "--filter", "label="+labels.Installation+"="+l.installation)
 	if err != nil {
 		return nil, err
 	}
 	var found []string
 	for _, id := range strings.Fields(out) {
-		about, err := l.Daemon.Docker("inspect", "--format", "{{.Name}} {{.State.Status}}", id)
+		about, err := l.Daemon.Docker("inspect", "--format", format, id)
 		switch {
 		case err == nil:
 			found = append(found, strings.TrimPrefix(about, "/"))
@@ -259,14 +292,18 @@ func (l *Lab) Leftovers(ctx context.Context) ([]string, error) {
 
 // AwaitClean waits until Leftovers finds nothing. What it still found when ctx ended is the error.
 func (l *Lab) AwaitClean(ctx context.Context) error {
+	return awaitNone(ctx, "left over", func() ([]string, error) { return l.Leftovers(ctx) })
+}
+
+func awaitNone(ctx context.Context, what string, list func() ([]string, error)) error {
 	for {
-		left, err := l.Leftovers(ctx)
+		left, err := list()
 		if err == nil && len(left) == 0 {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("left over: %q", left), err)
+			return errors.Join(fmt.Errorf("%s: %q", what, left), err)
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

@@ -188,11 +188,12 @@ func (c *cell) ends(id string) (n int) {
 	return n
 }
 
-// requireNothingLeft stops the workers and waits until what they had is gone.
+// requireNothingLeft waits until the workers have removed what nobody needs, stops them and waits until what they had is gone.
 func (c *cell) requireNothingLeft() {
-	require.NoError(c.t, c.lab.StopWorkers())
-	ctx, cancel := context.WithTimeout(c.t.Context(), testenv.Scale(c.t, time.Minute))
+	ctx, cancel := context.WithTimeout(c.t.Context(), testenv.Scale(c.t, 3*time.Minute))
 	defer cancel()
+	require.NoError(c.t, c.lab.AwaitNoOrphans(ctx))
+	require.NoError(c.t, c.lab.StopWorkers())
 	require.NoError(c.t, c.lab.AwaitClean(ctx))
 	require.NoError(c.t, c.lab.RemoveVolumes())
 	for _, w := range c.lab.Workers() {
