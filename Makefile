@@ -44,6 +44,10 @@ demo-agent: IMAGES = full
 demo-agent: setup build ## An agent that writes, fails, repairs and plots; needs no key
 	@scripts/demo-agent.sh
 
+.PHONY: demo-compose
+demo-compose: setup ## docker-compose.yml with three workers, built here; one of them dies
+	@scripts/compose-demo.sh
+
 .PHONY: test
 test: ## Set up, build, and run every test (PKG=./internal/jobs TESTFLAGS='-run Await')
 	@IMAGES='$(IMAGES)' scripts/test.sh $(TESTFLAGS) $(PKG)
@@ -61,12 +65,17 @@ bench-grade: setup build ## Grading: throw-away, reuse, bare processes (GO_JUDGE
 	@scripts/bench-grade.sh $(if $(GO_JUDGE),--go-judge '$(GO_JUDGE)')
 
 .PHONY: lint
-lint: ## golangci-lint, gofumpt and shellcheck
+lint: ## golangci-lint, gofumpt, shellcheck and check-deploy
 	@$(TOOL) golangci-lint run ./...
 	@unformatted=$$($(TOOL) gofumpt -l .); [ -z "$$unformatted" ] || \
 		{ echo "not formatted (run make format):"; echo "$$unformatted"; exit 1; }
 	@if command -v shellcheck >/dev/null; then shellcheck -x $(SCRIPTS); \
 		else echo "lint: shellcheck is not installed, scripts are not checked (run $(SETUP) tools)"; fi
+	@scripts/check-deploy.sh
+
+.PHONY: check-deploy
+check-deploy: ## deploy/ against the schemas of Kubernetes, KEDA and Swarm, and the alerts against their tests
+	@scripts/check-deploy.sh
 
 .PHONY: format
 format: ## Formats the Go code with gofumpt
