@@ -11,8 +11,8 @@ import (
 
 // AddVersion gives a program the command version and the flag --version, which say the same.
 func AddVersion(root *cobra.Command, stdout io.Writer) {
-	text := fmt.Sprintf("%s %s %s %s/%s\n", root.Name(), version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	root.Version = version()
+	text := fmt.Sprintf("%s %s %s %s/%s\n", root.Name(), Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	root.Version = Version()
 	root.SetVersionTemplate(text)
 	root.AddCommand(&cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
@@ -23,8 +23,8 @@ func AddVersion(root *cobra.Command, stdout io.Writer) {
 	})
 }
 
-// version is what the build recorded: the module's version, or else the revision of the checkout.
-func version() string {
+// Version is what the build recorded: the module's version, or else the revision of the checkout.
+func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
