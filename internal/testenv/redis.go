@@ -37,6 +37,12 @@ type Redis struct {
 // its folder (--appendonly yes), which a server that is started again reads.
 func StartRedis(t testing.TB, args ...string) *Redis {
 	t.Helper()
+	return startRedis(t, freePort, args)
+}
+
+// startRedis starts a server on a port that choose finds.
+func startRedis(t testing.TB, choose func() (int, error), args []string) *Redis {
+	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
 		missing(t, "redis-server is not installed: run scripts/setup.sh redis")
@@ -44,7 +50,7 @@ func StartRedis(t testing.TB, args ...string) *Redis {
 	var problem error
 	for range 3 { // a port that was free can be taken before Redis binds it
 		var port int
-		if port, problem = freePort(); problem != nil {
+		if port, problem = choose(); problem != nil {
 			continue
 		}
 		r := &Redis{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), path: path, args: append([]string{
@@ -65,6 +71,14 @@ func (r *Redis) Start(t testing.TB) {
 	t.Helper()
 	if err := r.start(); err != nil {
 		t.Fatalf("redis-server: %v", err)
+	}
+}
+
+// Signal sends the server a signal and returns at once. SIGSTOP freezes it until SIGCONT.
+func (r *Redis) Signal(t testing.TB, signal syscall.Signal) {
+	t.Helper()
+	if err := r.process.Process.Signal(signal); err != nil {
+		t.Fatalf("signal %s to redis-server at %s: %v", signal, r.Addr, err)
 	}
 }
 
