@@ -4,11 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,44 +13,22 @@ import (
 	"github.com/sandloop/sandloop/internal/testenv"
 )
 
-// setupCluster starts a cluster of one server, which refuses commands on keys of several
-// slots as a larger one does.
+// setupCluster starts a cluster of three masters, none of which has all keys.
 func setupCluster(t *testing.T) *bundle {
 	t.Helper()
-	addr := testenv.RedisServer(t, "--cluster-enabled", "yes")
-	single := connect(t, addr)
-	require.NoError(t, single.rdb.Do(single.ctx, "CLUSTER", "ADDSLOTSRANGE", 0, 16383).Err())
-	eventually(t, func() bool {
-		info, err := single.rdb.ClusterInfo(single.ctx).Result()
-		return err == nil && parseInfo(info)["cluster_state"] == "ok"
-	}, "cluster is up")
-	rdb, err := ConnectRedis(RedisOptions{Addr: "redis+cluster://" + addr})
+	cluster := testenv.StartRedisCluster(t, 3, 0)
+	rdb, err := ConnectRedis(RedisOptions{Addr: "redis+cluster://" + cluster.Addrs()})
 	require.NoError(t, err)
-	return bundleOf(t, addr, rdb)
+	return bundleOf(t, cluster.Nodes[0].Addr, rdb)
 }
 
-// setupSentinel starts a server and a sentinel that watches it.
+// setupSentinel starts a server, its replica and the sentinels that watch them.
 func setupSentinel(t *testing.T) *bundle {
 	t.Helper()
-	addr := testenv.RedisServer(t)
-	host, port, err := net.SplitHostPort(addr)
+	servers := testenv.StartRedisSentinel(t)
+	rdb, err := ConnectRedis(RedisOptions{Addr: "redis+sentinel://" + servers.Addrs() + "/" + testenv.SentinelMaster})
 	require.NoError(t, err)
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	sentinel := listener.Addr().(*net.TCPAddr)
-	require.NoError(t, listener.Close())
-	file := filepath.Join(t.TempDir(), "sentinel.conf")
-	content := fmt.Sprintf("port %d\nbind 127.0.0.1\nsentinel monitor main %s %s 1\n", sentinel.Port, host, port)
-	require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
-	command := exec.Command("redis-server", file, "--sentinel") //nolint:noctx // killed in Cleanup
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	require.NoError(t, command.Start())
-	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
-	rdb, err := ConnectRedis(RedisOptions{Addr: "redis+sentinel://" + sentinel.String() + "/main"})
-	require.NoError(t, err)
-	b := bundleOf(t, addr, rdb)
-	eventually(t, func() bool { return rdb.Ping(b.ctx).Err() == nil }, "sentinel is up")
-	return b
+	return bundleOf(t, servers.Master.Addr, rdb)
 }
 
 func TestEveryTopologyOfRedis(t *testing.T) {
