@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -168,14 +169,14 @@ func (l *link) copy(to, from net.Conn, isRequest bool) {
 	for {
 		n, err := from.Read(chunk)
 		if n > 0 {
-			seen := append(tail, chunk[:n]...) //nolint:gocritic // a new slice each time is what is wanted
+			seen := slices.Concat(tail, chunk[:n])
 			if !l.pass(seen, isRequest) {
 				return
 			}
 			if _, err := to.Write(chunk[:n]); err != nil {
 				return
 			}
-			tail = append([]byte(nil), seen[max(0, len(seen)-64):]...) // a pattern may come in two pieces
+			tail = seen[max(0, len(seen)-64):] // a pattern may come in two pieces
 		}
 		if err != nil {
 			return

@@ -158,7 +158,7 @@ func (r *Redis) noteSizes(stop <-chan struct{}) {
 }
 
 // Fill makes the server refuse every write for want of memory; reads go on.
-func (r *Redis) Fill() error { return r.configure("maxmemory", "1mb") }
+func (r *Redis) Fill() error { return r.configure("maxmemory", "1") }
 
 // Empty undoes Fill.
 func (r *Redis) Empty() error { return r.configure("maxmemory", "0") }
