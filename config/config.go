@@ -21,6 +21,7 @@ type Config struct {
 	Jobs          Jobs     `mapstructure:"jobs"`
 	Sessions      Sessions `mapstructure:"sessions"`
 	Reaper        Reaper   `mapstructure:"reaper"`
+	Admin         Admin    `mapstructure:"admin"`
 	Tracing       Tracing  `mapstructure:"tracing"`
 	Log           Log      `mapstructure:"log"`
 
@@ -143,6 +144,19 @@ type Tracing struct {
 	Sample float64 `mapstructure:"sample"`
 	// HeadersFile holds HTTP headers for the receiver, such as a token, one a line.
 	HeadersFile string `mapstructure:"headers_file"`
+}
+
+// Admin says where a worker serves probes, metrics and pages, and to whom.
+type Admin struct {
+	// Addr is host:port, where port 0 is any that is free. Empty serves nothing, since several workers of a host, which
+	// by default get along with each other, cannot share a port.
+	Addr string `mapstructure:"addr"`
+	// Token is the password, with any user name, or bearer token of the pages, or TokenFile a file whose first line it is.
+	// Without one there are no pages.
+	Token     string `mapstructure:"token"`
+	TokenFile string `mapstructure:"token_file"`
+	// ProtectMetrics wants the token for metrics too. Probes are open to all.
+	ProtectMetrics bool `mapstructure:"protect_metrics"`
 }
 
 // Log says what is logged and how.

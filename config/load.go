@@ -42,7 +42,7 @@ func Load(flags *pflag.FlagSet) (Config, error) {
 	if err := v.UnmarshalExact(&c, strict); err != nil {
 		return Config{}, fmt.Errorf("read configuration: %w", decodeProblems(err))
 	}
-	return c, errors.Join(c.readPassword(), c.Validate())
+	return c, errors.Join(c.readSecrets(), c.Validate())
 }
 
 // findFile returns the file to read, or "" when none was named and none is in the usual places.

@@ -9,7 +9,7 @@ const redacted = "xxxxx"
 
 // Redacted returns a copy in which every secret that is set is "xxxxx".
 func (c Config) Redacted() Config {
-	for _, secret := range []*string{&c.Redis.Password, &c.Redis.SentinelPassword} {
+	for _, secret := range []*string{&c.Redis.Password, &c.Redis.SentinelPassword, &c.Admin.Token} {
 		if *secret != "" {
 			*secret = redacted
 		}

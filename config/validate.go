@@ -57,6 +57,7 @@ func (c Config) Validate() error {
 	within(p, "reaper.period", c.Reaper.Period, 5*time.Second, 24*time.Hour)
 	within(p, "reaper.grace", c.Reaper.Grace, time.Second, 24*time.Hour)
 	c.Tracing.validate(p)
+	c.Admin.validate(p)
 	p.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	p.oneOf("log.format", c.Log.Format, "auto", "text", "json")
 	return errors.Join(p.errs...)
