@@ -78,12 +78,12 @@ func (w *Worker) begin(ctx context.Context, r ref, token string) (beginning, err
 const bodyPiece = 4 << 20
 
 // readRest returns a whole body, of which the first piece is there.
-func (w *Worker) readRest(ctx context.Context, id, body string) (string, error) {
+func (s *store) readRest(ctx context.Context, id, body string) (string, error) {
 	var rest strings.Builder
 	rest.WriteString(body)
 	for piece := body; len(piece) == bodyPiece; {
 		var err error
-		piece, err = w.store.rdb.GetRange(ctx, w.store.keys.body(id), int64(rest.Len()), int64(rest.Len()+bodyPiece-1)).Result()
+		piece, err = s.rdb.GetRange(ctx, s.keys.body(id), int64(rest.Len()), int64(rest.Len()+bodyPiece-1)).Result()
 		if err != nil {
 			return body, fmt.Errorf("read body of job %s: %w", id, err)
 		}

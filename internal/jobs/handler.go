@@ -72,7 +72,7 @@ func (w *Worker) handle(ctx context.Context, r ref, forwarded bool) error {
 // load reads the job itself, of which begin brought the first piece.
 func (w *Worker) load(ctx context.Context, id, body string) (job Job, err error) {
 	err = w.insist(ctx, func(ctx context.Context) (err error) {
-		body, err = w.readRest(ctx, id, body)
+		body, err = w.store.readRest(ctx, id, body)
 		return err
 	})
 	if err == nil {

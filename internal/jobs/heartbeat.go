@@ -34,8 +34,10 @@ type WorkerInfo struct {
 	// SessionSlots are for jobs that are forwarded to the worker, 0 if it runs no sessions.
 	SessionSlots int `json:"session_slots,omitempty"`
 	// Running is the number of jobs under way.
-	Running int       `json:"running"`
-	Started time.Time `json:"started"`
+	Running int `json:"running"`
+	// Finished counts the results that it has stored since it started.
+	Finished int64     `json:"finished"`
+	Started  time.Time `json:"started"`
 }
 
 // info says what does not change while the worker runs.
@@ -100,7 +102,7 @@ func (w *Worker) heartbeat(ctx context.Context, info WorkerInfo) {
 // still its own and whether one was canceled.
 func (w *Worker) beat(ctx context.Context, info WorkerInfo) error {
 	attempts := w.snapshot()
-	info.Running = len(attempts)
+	info.Running, info.Finished = len(attempts), w.counters.Finished.Load()
 	// One that begins only now would look as if somebody else owned its job.
 	attempts = slices.DeleteFunc(attempts, func(a *attempt) bool { return !a.begun.Load() })
 	value, err := json.Marshal(info)

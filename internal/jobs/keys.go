@@ -30,6 +30,13 @@ func (k keys) dead(queue Queue) string      { return k.prefix + ":dead:" + strin
 func (k keys) installation() string         { return k.prefix + ":installation" }
 func (k keys) reaped(host string) string    { return k.prefix + ":reaped:" + host }
 
+// batch lists the keys of a batch, which share its hash tag: the set of its jobs and the mark of a canceled one.
+func (k keys) batch(name string) []string {
+	return []string{k.prefix + ":batch:{" + name + "}:jobs", k.batchCanceled(name)}
+}
+
+func (k keys) batchCanceled(name string) string { return k.prefix + ":batch:{" + name + "}:canceled" }
+
 // The pub/sub channels.
 func (k keys) doneChannel(id string) string       { return k.prefix + ":done:" + id }
 func (k keys) wakeChannel(queue Queue) string     { return k.prefix + ":wake:" + string(queue) }

@@ -15,12 +15,15 @@ import (
 
 // recoverScript puts a job back on its queue whose worker died. ARGV: dispatch that the
 // worker had, worker, time, most attempts, retention, channel for waiters, canceled result,
-// result of a job that is given up. The reply is none, done, its outcome and queue, or queued, the dispatch and the queue.
+// result of a job that is given up. The reply is none, done, its outcome and queue, dead and the queue, or queued, the dispatch and the queue.
 //
 // A job that is queued with a newer dispatch is reported as queued again: whoever raised
 // it may have died before the task was enqueued.
 var recoverScript = newScript(`
 local state, dispatch, owner, queue, cancel = get('state', 'dispatch', 'owner', 'queue', 'cancel')
+if state == 'done' and get('outcome') == 'infra_error' then
+	return {'dead', queue}
+end
 if not state or state == 'done' then
 	return {'none'}
 end
@@ -101,6 +104,8 @@ func (w *Worker) putBack(ctx context.Context, member, worker string) (bool, erro
 	switch {
 	case reply[0] == "queued":
 		return true, w.store.dispatch(ctx, Queue(reply[2]), r.renewed(reply[1]))
+	case reply[0] == "dead": // who gave it up may have died before listing it
+		w.bury(ctx, Queue(reply[1]), r.ID)
 	case reply[0] == "done" && sandbox.Outcome(reply[1]) == sandbox.OutcomeInfraError:
 		w.bury(ctx, Queue(reply[2]), r.ID)
 	}

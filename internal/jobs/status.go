@@ -41,6 +41,8 @@ type Status struct {
 	FinishedAt  time.Time `json:"finished_at,omitzero"`
 	// CancelRequested tells that somebody canceled the job, whatever became of it.
 	CancelRequested bool `json:"cancel_requested,omitempty"`
+	// RetriedAt is when somebody had it run again after it had been given up.
+	RetriedAt []time.Time `json:"retried_at,omitempty"`
 }
 
 // Attempt is one try at running a job.
@@ -68,6 +70,8 @@ type Record struct {
 	Session *workspace.Report `json:"session,omitempty"`
 	// Attempts are all tries in order; a job that was canceled while it waited has none.
 	Attempts []Attempt `json:"attempts,omitempty"`
+	// RetriedAt is when somebody had the job run again after it had been given up; attempts before that are of its earlier life.
+	RetriedAt []time.Time `json:"retried_at,omitempty"`
 }
 
 // LostBlob tells that the job ended without a verdict because test data was not in Redis any more. Once that is put there
@@ -97,7 +101,8 @@ const (
 	fieldFinished  = "finished"
 	fieldCancel    = "cancel"
 	fieldHistory   = "history"
-	fieldGraded    = "graded" // not empty for a job that is to be judged
+	fieldGraded    = "graded"  // not empty for a job that is to be judged
+	fieldRetried   = "retried" // times, joined with commas
 )
 
 func parseStatus(id string, fields map[string]string) Status {
@@ -106,7 +111,7 @@ func parseStatus(id string, fields map[string]string) Status {
 		ID: id, State: State(fields[fieldState]), Queue: Queue(fields[fieldQueue]), Tenant: fields[fieldTenant],
 		Outcome: sandbox.Outcome(fields[fieldOutcome]), Attempt: attempt, Worker: fields[fieldOwner],
 		SubmittedAt: parseTime(fields[fieldSubmitted]), StartedAt: parseTime(fields[fieldStarted]),
-		FinishedAt: parseTime(fields[fieldFinished]), CancelRequested: fields[fieldCancel] != "",
+		FinishedAt: parseTime(fields[fieldFinished]), CancelRequested: fields[fieldCancel] != "", RetriedAt: parseTimes(fields[fieldRetried]),
 	}
 }
 

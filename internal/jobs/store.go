@@ -133,7 +133,8 @@ func (s *store) record(ctx context.Context, id string) (Record, Status, error) {
 	}
 	var state *redis.MapStringStringCmd
 	var result *redis.StringCmd
-	_, err := s.rdb.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+	// At one moment, since the result of a dead letter goes when it is run again.
+	_, err := s.rdb.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
 		state, result = pipe.HGetAll(ctx, s.keys.state(id)), pipe.Get(ctx, s.keys.result(id))
 		return nil
 	})
@@ -148,7 +149,7 @@ func (s *store) record(ctx context.Context, id string) (Record, Status, error) {
 	if status.State != Done {
 		return Record{}, status, fmt.Errorf("job %s is %s: %w", id, status.State, ErrNotDone)
 	}
-	record := Record{JobID: id, Tenant: status.Tenant, Queue: status.Queue, SubmittedAt: status.SubmittedAt, FinishedAt: status.FinishedAt}
+	record := Record{JobID: id, Tenant: status.Tenant, Queue: status.Queue, SubmittedAt: status.SubmittedAt, FinishedAt: status.FinishedAt, RetriedAt: status.RetriedAt}
 	end, err := decodeEnding(id, result.Val())
 	if err != nil {
 		return Record{}, status, err
