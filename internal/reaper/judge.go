@@ -21,7 +21,7 @@ const (
 	keep fate = iota
 	// ask means that it goes if its owner does not live.
 	ask
-	// expired means that it goes, whoever owns it.
+	// expired means that it is past its expiry and does not run: it goes, whoever owns it.
 	expired
 	// unreadable means that it is kept, because its labels cannot be understood.
 	unreadable
@@ -32,7 +32,7 @@ func (r *Reaper) judge(c container.Summary, now time.Time) (verdict fate, why st
 	if c.Labels[labels.Installation] != r.options.Installation {
 		return keep, ""
 	}
-	if c.State == container.StateRemoving { // some daemons list such a container for ever
+	if c.State == container.StateRemoving { // somebody else is at it
 		return keep, ""
 	}
 	if role := c.Labels[labels.Role]; role != labels.RoleSandbox && role != labels.RoleInitVolume {
@@ -46,10 +46,18 @@ func (r *Reaper) judge(c container.Summary, now time.Time) (verdict fate, why st
 	switch {
 	case owner == "":
 		return unreadable, "it names no owner"
-	case now.After(time.Unix(seconds, 0).Add(expiryMargin)):
+	case now.Sub(time.Unix(c.Created, 0)) < r.options.Grace: // if it is past its expiry, its owner's clock errs
+		return keep, ""
+	case stands(c.State) && now.After(time.Unix(seconds, 0).Add(expiryMargin)):
 		return expired, ""
-	case owner == r.options.Self || now.Sub(time.Unix(c.Created, 0)) < r.options.Grace:
+	case owner == r.options.Self:
 		return keep, ""
 	}
 	return ask, ""
+}
+
+// stands tells whether a container in that state certainly runs nothing. One that runs ends by
+// itself when it is due, so it is left to its owner: the expiry is by the owner's clock, which may be wrong.
+func stands(state container.ContainerState) bool {
+	return state == container.StateCreated || state == container.StateExited || state == container.StateDead
 }

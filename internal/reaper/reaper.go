@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
@@ -33,7 +34,7 @@ type Options struct {
 	Installation string
 	// Self is the id of the worker that sweeps; it cleans up its own containers by itself.
 	Self string
-	// Alive tells which of the workers live. While it fails nothing is removed for want of an owner.
+	// Alive tells which of the workers live. While it fails, or takes Self for dead, nothing is removed.
 	Alive func(ctx context.Context, workers ...string) (map[string]bool, error)
 	// Volume is the volume with the worker's own sandbox-init, which is never removed.
 	Volume string
@@ -81,7 +82,8 @@ type Removed struct {
 
 // Sweep removes once what nobody needs. When it finds containers without a living owner it
 // waits Options.Confirm before it looks again and removes them, so it belongs into the
-// background. The error joins what went wrong; the rest was done nevertheless.
+// background. If nobody can say which owners live, nothing is removed. The error joins what
+// else went wrong; the rest was done nevertheless.
 func (r *Reaper) Sweep(ctx context.Context) (Report, error) {
 	now, err := r.daemonTime(ctx)
 	if err != nil {
@@ -91,12 +93,29 @@ func (r *Reaper) Sweep(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("list containers: %w", err)
 	}
+	all, settleErr := r.settle(ctx, all)
 	report := Report{Seen: len(all)}
-	var past, asked []container.Summary
+	late, asked := r.sort(all, now)
+	suspects, err := r.ownerless(ctx, slices.Concat(late, asked))
+	if err != nil {
+		return report, errors.Join(settleErr, err)
+	}
+	removed, expiredErr := r.removeAll(ctx, late, "expired")
+	report.Removed = removed
+	orphans, aliveErr := r.confirm(ctx, slices.DeleteFunc(suspects, among(late)))
+	removed, orphanErr := r.removeAll(ctx, orphans, "owner is dead")
+	report.Removed = append(report.Removed, removed...)
+	volumes, volumeErr := r.sweepVolumes(ctx, now)
+	report.Volumes = volumes
+	return report, errors.Join(settleErr, expiredErr, aliveErr, orphanErr, volumeErr)
+}
+
+// sort returns the containers that are past their expiry and those whose owners must be asked about.
+func (r *Reaper) sort(all []container.Summary, now time.Time) (late, asked []container.Summary) {
 	for _, c := range all {
 		switch verdict, why := r.judge(c, now); verdict {
 		case expired:
-			past = append(past, c)
+			late = append(late, c)
 		case ask:
 			asked = append(asked, c)
 		case unreadable:
@@ -104,21 +123,19 @@ func (r *Reaper) Sweep(ctx context.Context) (Report, error) {
 		case keep:
 		}
 	}
-	removed, expiredErr := r.removeAll(ctx, past, "expired")
-	report.Removed = removed
-	orphans, aliveErr := r.orphans(ctx, asked)
-	removed, orphanErr := r.removeAll(ctx, orphans, "owner is dead")
-	report.Removed = append(report.Removed, removed...)
-	volumes, volumeErr := r.sweepVolumes(ctx, now)
-	report.Volumes = volumes
-	return report, errors.Join(expiredErr, aliveErr, orphanErr, volumeErr)
+	return late, asked
 }
 
-// orphans returns the containers whose owner lives neither now nor after Options.Confirm.
-func (r *Reaper) orphans(ctx context.Context, asked []container.Summary) ([]container.Summary, error) {
-	suspects, err := r.ownerless(ctx, asked)
-	if err != nil || len(suspects) == 0 {
-		return nil, err
+func among(some []container.Summary) func(container.Summary) bool {
+	return func(c container.Summary) bool {
+		return slices.ContainsFunc(some, func(other container.Summary) bool { return other.ID == c.ID })
+	}
+}
+
+// confirm returns those of the suspects whose owner does not live after Options.Confirm either.
+func (r *Reaper) confirm(ctx context.Context, suspects []container.Summary) ([]container.Summary, error) {
+	if len(suspects) == 0 {
+		return nil, nil
 	}
 	timer := time.NewTimer(r.options.Confirm)
 	defer timer.Stop()
@@ -130,15 +147,17 @@ func (r *Reaper) orphans(ctx context.Context, asked []container.Summary) ([]cont
 	return r.ownerless(ctx, suspects)
 }
 
+// ownerless returns the containers whose owner does not live.
 func (r *Reaper) ownerless(ctx context.Context, asked []container.Summary) ([]container.Summary, error) {
 	if len(asked) == 0 {
 		return nil, nil
 	}
-	owners := make([]string, 0, len(asked))
-	seen := map[string]bool{}
+	var owners []string
+	if r.options.Self != "" {
+		owners = append(owners, r.options.Self)
+	}
 	for _, c := range asked {
-		if owner := c.Labels[labels.Owner]; !seen[owner] {
-			seen[owner] = true
+		if owner := c.Labels[labels.Owner]; !slices.Contains(owners, owner) {
 			owners = append(owners, owner)
 		}
 	}
@@ -146,13 +165,11 @@ func (r *Reaper) ownerless(ctx context.Context, asked []container.Summary) ([]co
 	if err != nil {
 		return nil, fmt.Errorf("ask which workers live: %w", err)
 	}
-	var found []container.Summary
-	for _, c := range asked {
-		if !alive[c.Labels[labels.Owner]] {
-			found = append(found, c)
-		}
+	// A Redis that was emptied, or fell back to an older state, knows of no worker until each has told it anew.
+	if r.options.Self != "" && !alive[r.options.Self] {
+		return nil, fmt.Errorf("ask which workers live: not even %s, which asks, is said to live: nothing is removed", r.options.Self)
 	}
-	return found, nil
+	return slices.DeleteFunc(slices.Clone(asked), func(c container.Summary) bool { return alive[c.Labels[labels.Owner]] }), nil
 }
 
 // daemonTime is the clock that a container's creation time was taken from.

@@ -4,18 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/client"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sandloop/sandloop/internal/sandbox/labels"
 )
 
 const (
+	// removeTimeout bounds the removal of one container, all tries included.
 	removeTimeout = 30 * time.Second
+	removeTries   = 3
+	removePause   = 50 * time.Millisecond
 	// removals bounds how many removals go on at once, since jobs need the daemon too.
 	removals = 4
 )
@@ -48,22 +53,35 @@ func (r *Reaper) removeAll(ctx context.Context, doomed []container.Summary, reas
 	return removed, errors.Join(errs...)
 }
 
-// remove takes away a container in whatever state. That it is gone, or that someone else
-// is removing it, is success.
+// remove takes away a container in whatever state. That it is gone is success. The daemon's own
+// AutoRemove, or another worker, may be at it at the same time, and the two can make each other fail half-way:
+// so it tries until the container is gone, and where nobody else is at it, a few times.
 func (r *Reaper) remove(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, removeTimeout)
 	defer cancel()
-	err := r.docker.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
-	if err != nil && !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) {
-		return fmt.Errorf("remove container %.12s: %w", id, err)
+	for failures := 0; ; {
+		err := r.docker.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+		if err == nil || errdefs.IsNotFound(err) {
+			return nil
+		}
+		if !errdefs.IsConflict(err) {
+			failures++
+		}
+		if failures == removeTries || client.IsErrConnectionFailed(err) {
+			return fmt.Errorf("remove container %.12s: %w", id, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("remove container %.12s: %w", id, err)
+		case <-time.After(removePause):
+		}
 	}
-	return nil
 }
 
 func describe(c container.Summary, reason string) Removed {
 	removed := Removed{ID: c.ID, Job: c.Labels[labels.Job], Owner: c.Labels[labels.Owner], Reason: reason}
 	if len(c.Names) > 0 {
-		removed.Name = c.Names[0][1:] // Docker puts a slash before it
+		removed.Name = strings.TrimPrefix(c.Names[0], "/")
 	}
 	return removed
 }

@@ -54,7 +54,7 @@ func (b *bench) clean() {
 	containers, err := b.docker.ContainerList(ctx, container.ListOptions{All: true, Filters: mine})
 	require.NoError(b.t, err)
 	for _, c := range containers {
-		require.NoError(b.t, b.docker.ContainerRemove(ctx, c.ID, container.RemoveOptions{Force: true, RemoveVolumes: true}))
+		require.NoError(b.t, b.remove(ctx, c.ID))
 	}
 	volumes, err := b.docker.VolumeList(ctx, volume.ListOptions{Filters: mine})
 	require.NoError(b.t, err)
@@ -121,28 +121,16 @@ func (b *bench) inEveryState(set map[string]string) []string {
 	for _, id := range ids[1:] {
 		require.NoError(b.t, b.docker.ContainerStart(b.t.Context(), id, container.StartOptions{}))
 	}
-	require.NoError(b.t, b.docker.ContainerPause(b.t.Context(), ids[2]))
-	require.NoError(b.t, b.docker.ContainerKill(b.t.Context(), ids[3], "KILL"))
-	exited, failed := b.docker.ContainerWait(b.t.Context(), ids[3], container.WaitConditionNotRunning)
-	select {
-	case <-exited:
-	case err := <-failed:
-		require.NoError(b.t, err)
-	case <-time.After(testenv.Scale(b.t, patience)):
-		require.Fail(b.t, "the container did not exit")
-	}
+	require.NoError(b.t, b.pause(b.t.Context(), ids[2]))
+	require.NoError(b.t, b.kill(b.t.Context(), ids[3]))
 	return ids
 }
 
 // left returns the test's containers that exist.
 func (b *bench) left() []string {
 	b.t.Helper()
-	list, err := b.docker.ContainerList(b.t.Context(), container.ListOptions{
-		All: true, Filters: filters.NewArgs(filters.Arg("label", "dev.sandloop.test="+b.installation)),
-	})
-	require.NoError(b.t, err)
 	var ids []string
-	for _, c := range list {
+	for _, c := range b.list() {
 		ids = append(ids, c.ID)
 	}
 	return ids
