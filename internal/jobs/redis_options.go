@@ -72,8 +72,17 @@ func ConnectRedis(options RedisOptions) (redis.UniversalClient, error) {
 		ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, // for the largest jobs and results
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
+	if target.kind == "cluster" {
+		cluster := universal.Cluster()
+		cluster.ClusterStateReloadInterval = clusterReload
+		return redis.NewClusterClient(cluster), nil
+	}
 	return redis.NewUniversalClient(universal), nil
 }
+
+// clusterReload is how old a map of the cluster may be. A replica that takes over tells nobody, and a master that died
+// sends nobody elsewhere, so until then all that it had is out of reach.
+const clusterReload = 2 * time.Second
 
 // parse reads Addr; what a URL says beside the hosts goes into the options.
 func (o *RedisOptions) parse() (redisTarget, error) {
