@@ -84,6 +84,18 @@ func TestWorkersScaleAndHaveTimeToDrain(t *testing.T) {
 	require.Equal(t, "service_healthy", worker.DependsOn["redis"].Condition)
 }
 
+func TestTheComposeFilesWorkersAreAskedWhereTheyListen(t *testing.T) {
+	t.Parallel()
+	project := compose(t)
+	worker := project.Services["worker"]
+	require.Equal(t, []string{"CMD", "/bin/worker", "health"}, []string(worker.HealthCheck.Test))
+	require.Equal(t, ":9390", *worker.Environment["SANDLOOP_ADMIN_ADDR"], "each has an address of its own")
+	require.Empty(t, *worker.Environment["SANDLOOP_ADMIN_TOKEN"], "there is no token but the operator's")
+	for name := range project.Services["enqueue"].Environment {
+		require.NotContains(t, name, "ADMIN", "a producer is no operator")
+	}
+}
+
 func TestRedisKeepsWhatItIsGiven(t *testing.T) {
 	t.Parallel()
 	redis := compose(t).Services["redis"]

@@ -56,6 +56,7 @@ func composeRun(t *testing.T, redisAddr, password string) []string {
 	require.NoError(t, err)
 	service := project.Services["worker"]
 	*service.Environment["SANDLOOP_REDIS_ADDR"] = redisAddr
+	*service.Environment["SANDLOOP_ADMIN_ADDR"] = "" // on the host's network they would share it
 	args := []string{
 		"run", "--detach", "--network", "host", "--read-only=" + strconv.FormatBool(service.ReadOnly),
 		"--stop-timeout", strconv.Itoa(int(time.Duration(*service.StopGracePeriod).Seconds())),
