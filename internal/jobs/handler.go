@@ -208,8 +208,12 @@ func (w *Worker) fail(ctx context.Context, a *attempt, problem error) error {
 		if err != nil || reply[0] != "queued" || reason != releaseReturned {
 			return err
 		}
+		admission, err := w.store.accepted(ctx, a.queue, a.ref.ID)
+		if err != nil {
+			return err
+		}
 		later := asynq.ProcessIn(retryDelay(a.number-1, problem, nil))
-		return w.store.enqueue(ctx, w.store.tasks, w.store.keys.asynqQueue(a.queue), a.ref.renewed(reply[1]), later)
+		return w.store.admit(ctx, w.store.tasks, a.ref.renewed(reply[1]), admission, later)
 	})
 	switch {
 	case err != nil:

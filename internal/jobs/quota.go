@@ -90,6 +90,11 @@ func (q Quota) Validate() error {
 	return errors.Join(errs...)
 }
 
+// Validate checks that the depth can be kept, as Quota.Validate does.
+func (d Depth) Validate() error {
+	return Quota{MaxQueued: d.MaxQueued, MaxQueuedBytes: d.MaxQueuedBytes}.Validate()
+}
+
 // setQuotaScript sets a quota, or removes it if there is none in JSON, and has whoever is held looked at. KEYS: quotas. ARGV: base,
 // tenant, JSON, channel for workers.
 var setQuotaScript = newTurnsScript(`
@@ -166,7 +171,7 @@ func (c *Client) SetDepth(ctx context.Context, queue Queue, depth Depth) error {
 	if err != nil {
 		return fmt.Errorf("set depth: %w", err)
 	}
-	if err := (Quota{MaxQueued: depth.MaxQueued, MaxQueuedBytes: depth.MaxQueuedBytes}).Validate(); err != nil {
+	if err := depth.Validate(); err != nil {
 		return fmt.Errorf("set depth of queue %s: %w", queue, err)
 	}
 	err = c.store.rdb.HSet(ctx, c.store.keys.turns(queue)+"queue", limitJobs, depth.MaxQueued, limitBytes, depth.MaxQueuedBytes).Err()

@@ -15,20 +15,24 @@ import (
 
 // recoverScript puts a job back on its queue whose worker died. ARGV: dispatch that the
 // worker had, worker, time, most attempts, retention, channel for waiters, canceled result,
-// result of a job that is given up. The reply is none, done, its outcome and queue, dead and the queue, or queued, the dispatch and the queue.
+// result of a job that is given up. The reply is none, or done and the outcome, dead or settled and nothing, or queued and the
+// dispatch, each with the queue and the tenant.
 //
 // A job that is queued with a newer dispatch is reported as queued again: whoever raised
 // it may have died before the task was enqueued.
 var recoverScript = newScript(`
-local state, dispatch, owner, queue, cancel = get('state', 'dispatch', 'owner', 'queue', 'cancel')
+local state, dispatch, owner, queue, cancel, tenant = get('state', 'dispatch', 'owner', 'queue', 'cancel', 'tenant')
 if state == 'done' and get('outcome') == 'infra_error' then
-	return {'dead', queue}
+	return {'dead', '', queue, tenant}
 end
-if not state or state == 'done' then
+if not state then
 	return {'none'}
 end
+if state == 'done' then
+	return {'settled', '', queue, tenant}
+end
 if state == 'queued' and tonumber(dispatch) > tonumber(ARGV[1]) then
-	return {'queued', dispatch, queue}
+	return {'queued', dispatch, queue, tenant}
 end
 if dispatch ~= ARGV[1] or (state == 'running' and owner ~= ARGV[2]) then
 	return {'none'}
@@ -39,16 +43,16 @@ if state == 'running' then
 		',"ended":' .. ARGV[3] .. ',"error":"worker lost"}\n')
 	if cancel then
 		finish(ARGV[7], 'canceled', ARGV[3], ARGV[5], ARGV[6])
-		return {'done', 'canceled', queue}
+		return {'done', 'canceled', queue, tenant}
 	end
 	if redis.call('HINCRBY', KEYS[1], 'failures', 1) >= tonumber(ARGV[4]) then
 		finish(ARGV[8], 'infra_error', ARGV[3], ARGV[5], ARGV[6])
-		return {'done', 'infra_error', queue}
+		return {'done', 'infra_error', queue, tenant}
 	end
 end
 redis.call('HSET', KEYS[1], 'state', 'queued')
 redis.call('HDEL', KEYS[1], 'token')
-return {'queued', tostring(redis.call('HINCRBY', KEYS[1], 'dispatch', 1)), queue}
+return {'queued', tostring(redis.call('HINCRBY', KEYS[1], 'dispatch', 1)), queue, tenant}
 `)
 
 // recoverWorker puts back everything that a dead worker had taken or was to take and forgets the worker.
@@ -101,11 +105,17 @@ func (w *Worker) putBack(ctx context.Context, member, worker string) (bool, erro
 	if err != nil {
 		return false, fmt.Errorf("recover job %s: %w", r, err)
 	}
+	if reply[0] != "none" { // asynq finds out only later that the task does not run
+		room := newTurns(w.store.keys, Queue(reply[2]))
+		if err := room.vacate(ctx, w.store.rdb, reply[3], member).Err(); err != nil {
+			return false, fmt.Errorf("make room for tenant %q: %w", reply[3], err)
+		}
+	}
 	switch {
 	case reply[0] == "queued":
 		return true, w.store.dispatch(ctx, Queue(reply[2]), r.renewed(reply[1]))
 	case reply[0] == "dead": // who gave it up may have died before listing it
-		w.bury(ctx, Queue(reply[1]), r.ID)
+		w.bury(ctx, Queue(reply[2]), r.ID)
 	case reply[0] == "done" && sandbox.Outcome(reply[1]) == sandbox.OutcomeInfraError:
 		w.bury(ctx, Queue(reply[2]), r.ID)
 	}

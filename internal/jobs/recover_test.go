@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
@@ -116,8 +115,8 @@ func TestRecoveryIsDoneOnceAndCompleted(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, []any{"2", "1", "queued"}, state)
 			require.EqualValues(t, 2, b.pending(), "the task of before and the new one")
-			require.NoError(t, b.rdb.LRem(b.ctx, "asynq:{sandloop:default}:pending", 0, id+":2").Err()) // as if it was cut off
-			require.NoError(t, b.rdb.Del(b.ctx, "asynq:{sandloop:default}:t:"+id+":2").Err())
+			require.NoError(t, b.client.store.withdraw(b.ctx, Default, "alice", ref{id, 2})) // as if it was cut off
+			require.EqualValues(t, 1, b.pending())
 		}
 		require.NoError(t, w.recoverJob(b.ctx, "not a job", "ghost"))
 	})
@@ -158,9 +157,7 @@ func TestTaskThatNobodyBeganRunsSoon(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.submit(job("1"))
-	require.NoError(t, b.rdb.LMove(b.ctx, "asynq:{sandloop:default}:pending", "asynq:{sandloop:default}:active", "RIGHT", "LEFT").Err())
-	lease := redis.Z{Score: float64(time.Now().Add(20 * time.Second).Unix()), Member: id + ":1"} // 10 s old
-	require.NoError(t, b.rdb.ZAdd(b.ctx, "asynq:{sandloop:default}:lease", lease).Err())
+	require.Equal(t, id+":1", b.takeAt(Default, time.Now().Add(-10*time.Second)))
 	b.start(echoRunner{})
 	require.Len(t, b.await(id).Attempts, 1)
 }
@@ -170,7 +167,7 @@ func TestWorkerPutsBackWhatItsFormerSelfRan(t *testing.T) {
 	both(t, func(t *testing.T, b *bundle) {
 		id := b.submit(job("1"))
 		b.ghost(id)
-		require.NoError(t, b.rdb.Del(b.ctx, "asynq:{sandloop:default}:pending").Err())
+		require.NoError(t, b.client.store.withdraw(b.ctx, Default, "alice", ref{id, 1}))
 		b.start(echoRunner{}, func(o *WorkerOptions) { o.ID = "ghost" })
 		record := b.await(id)
 		require.Len(t, record.Attempts, 2)

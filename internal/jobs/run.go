@@ -70,7 +70,7 @@ func (w *Worker) startServers(wake map[Queue]chan struct{}) ([]*asynq.Server, er
 	for queue, signal := range wake {
 		handover := make(chan slot, w.options.Concurrency+w.options.InteractiveSlots)
 		server := w.newServer(w.store.keys.asynqQueue(queue), &serverConn{
-			queue: queue, slots: w.slots, handover: handover, wake: signal,
+			queue: queue, turns: newTurns(w.store.keys, queue), slots: w.slots, handover: handover, wake: signal,
 		}, nil)
 		if err := server.Start(&handler{worker: w, slots: w.slots, handover: handover}); err != nil {
 			return servers, fmt.Errorf("start server of queue %s: %w", queue, err)

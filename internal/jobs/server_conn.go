@@ -21,13 +21,14 @@ const (
 )
 
 // serverConn is the connection of the asynq server of one queue. It changes what asynq's
-// scripts do in two ways. Dequeuing takes a slot first and, instead of finding nothing
-// once a second, waits for a wake message. And every script is tried again while Redis
-// does not answer, because asynq runs a task again whose end it could not write.
+// scripts do in three ways. Dequeuing takes a slot first and, instead of finding nothing
+// once a second, waits for a wake message. It takes from the tenants in turn. And every script
+// is tried again while Redis does not answer, because asynq runs a task again whose end it could not write.
 type serverConn struct {
 	redis.UniversalClient
 	queue    Queue
-	pending  string // the key of the queue's list of waiting tasks
+	pending  string // the key of asynq's list of the queue's waiting tasks
+	turns    *turns // nil in the queue of one worker or host, whose tasks have no tenants
 	slots    *slots
 	handover chan slot     // takes the slot of each task to the handler
 	wake     chan struct{} // capacity 1
@@ -39,19 +40,29 @@ type serverConn struct {
 
 // EvalSha runs one of asynq's scripts by its hash.
 func (c *serverConn) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
-	return c.eval(ctx, keys, func() *redis.Cmd { return c.UniversalClient.EvalSha(ctx, sha, keys, args...) })
+	return c.eval(ctx, keys, args, func() *redis.Cmd { return c.UniversalClient.EvalSha(ctx, sha, keys, args...) })
 }
 
 // Eval runs one of asynq's scripts that Redis does not know yet.
 func (c *serverConn) Eval(ctx context.Context, script string, keys []string, args ...any) *redis.Cmd {
-	return c.eval(ctx, keys, func() *redis.Cmd { return c.UniversalClient.Eval(ctx, script, keys, args...) })
+	return c.eval(ctx, keys, args, func() *redis.Cmd { return c.UniversalClient.Eval(ctx, script, keys, args...) })
 }
 
-func (c *serverConn) eval(ctx context.Context, keys []string, script func() *redis.Cmd) *redis.Cmd {
+func (c *serverConn) eval(ctx context.Context, keys []string, args []any, script func() *redis.Cmd) *redis.Cmd {
 	if len(keys) == 4 && keys[0] == c.pending {
-		return c.dequeue(ctx, script)
+		return c.dequeue(ctx, func() (*redis.Cmd, time.Duration) {
+			if c.turns != nil {
+				return c.turns.take(ctx, c.UniversalClient, keys, args)
+			}
+			return script(), 0
+		})
 	}
 	cmd := c.persist(ctx, script)
+	if c.turns != nil && !unanswered(cmd.Err()) && !redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
+		if task, tenant, bounded := c.turns.ended(keys, args); bounded { // without it there is room after a second
+			c.persist(ctx, func() *redis.Cmd { return c.turns.vacate(ctx, c.UniversalClient, tenant, task) })
+		}
+	}
 	if len(keys) == 2 && keys[1] == c.pending { // the forwarder: retries that are due
 		if moved, err := cmd.Int(); err == nil && moved > 0 {
 			notify(c.wake)
@@ -61,8 +72,9 @@ func (c *serverConn) eval(ctx context.Context, keys []string, script func() *red
 }
 
 // dequeue returns the reply that holds a task, after handing its slot over, or redis.Nil
-// when none came for the time of a safety poll.
-func (c *serverConn) dequeue(ctx context.Context, script func() *redis.Cmd) *redis.Cmd {
+// when none came for the time of a safety poll. The script tells beside its reply after what time it may have
+// a task, or 0.
+func (c *serverConn) dequeue(ctx context.Context, script func() (*redis.Cmd, time.Duration)) *redis.Cmd {
 	// Closed, because a timer tells only the first who looks.
 	expired := make(chan struct{})
 	expiry := time.AfterFunc(safetyPoll*3/4+rand.N(safetyPoll/2), func() { close(expired) }) //nolint:gosec // spreads load, hides nothing
@@ -72,7 +84,7 @@ func (c *serverConn) dequeue(ctx context.Context, script func() *redis.Cmd) *red
 		if !ok {
 			return nothing(ctx)
 		}
-		cmd := script()
+		cmd, pause := script()
 		err := cmd.Err()
 		if err == nil {
 			c.reachable(true, nil)
@@ -90,14 +102,29 @@ func (c *serverConn) dequeue(ctx context.Context, script func() *redis.Cmd) *red
 			c.reachable(false, err)
 			wake = nil
 		}
-		select {
-		case <-wake:
-		case <-expired:
-			return nothing(ctx)
-		case <-c.stop:
+		if !c.await(wake, pause, expired) {
 			return nothing(ctx)
 		}
 	}
+}
+
+// await waits for a wake message, or for a pause unless that is 0. It reports false when expired or stop was closed first.
+func (c *serverConn) await(wake <-chan struct{}, pause time.Duration, expired <-chan struct{}) bool {
+	var over <-chan time.Time
+	if pause > 0 {
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case <-wake:
+	case <-over:
+	case <-expired:
+		return false
+	case <-c.stop:
+		return false
+	}
+	return true
 }
 
 func nothing(ctx context.Context) *redis.Cmd {
@@ -144,7 +171,7 @@ func unanswered(err error) bool {
 	case !errors.As(err, &reply):
 		return true
 	}
-	for _, passing := range []string{"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "OOM", "MISCONF"} {
+	for _, passing := range []string{"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "OOM", "MISCONF", "NOREPLICAS"} {
 		if strings.HasPrefix(err.Error(), passing) {
 			return true
 		}

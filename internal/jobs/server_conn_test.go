@@ -19,7 +19,7 @@ func TestDequeueEndsAlthoughItsTimeEndedWithTheWaitForASlot(t *testing.T) {
 	conn := &serverConn{queue: Default, slots: s, stop: make(chan struct{}), log: slog.New(slog.DiscardHandler)}
 	ended := make(chan *redis.Cmd, 1)
 	go func() {
-		ended <- conn.dequeue(context.Background(), func() *redis.Cmd { return nothing(context.Background()) })
+		ended <- conn.dequeue(context.Background(), func() (*redis.Cmd, time.Duration) { return nothing(context.Background()), 0 })
 	}()
 	eventually(t, func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.waiting[Default]) == 1 }, "it waits")
 	s.mu.Lock()

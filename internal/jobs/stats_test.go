@@ -25,7 +25,12 @@ func TestStatsCountJobsAndWorkers(t *testing.T) {
 		}, "heartbeat with two jobs")
 		stats, err = b.client.Stats(b.ctx)
 		require.NoError(t, err)
-		require.Equal(t, QueueStats{Queue: Default, Pending: 3, Running: 2}, stats.Queues[1])
+		waiting := stats.Queues[1]
+		require.Positive(t, waiting.OldestSeconds)
+		require.Positive(t, waiting.Bytes)
+		require.Zero(t, waiting.Bytes%3, "three jobs of the same size")
+		waiting.OldestSeconds, waiting.Bytes = 0, 0
+		require.Equal(t, QueueStats{Queue: Default, Pending: 3, Running: 2, Tenants: 1, Taken: 2}, waiting)
 		info := stats.Workers[0]
 		require.Equal(t, w.ID(), info.ID)
 		require.Equal(t, 2, info.Slots)

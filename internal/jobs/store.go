@@ -54,7 +54,7 @@ func newStore(rdb redis.UniversalClient, prefix string, retention time.Duration,
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &store{
-		rdb: rdb, tasks: asynq.NewClientFromRedisClient(rdb), keys: keys{prefix: prefix},
+		rdb: rdb, tasks: asynq.NewClientFromRedisClient(admitting{rdb}), keys: keys{prefix: prefix},
 		retention: max(retention, minRetention), log: log,
 	}
 }
@@ -94,9 +94,13 @@ func (s *store) wake(ctx context.Context, queue Queue) {
 	}
 }
 
-// dispatch enqueues a job again and wakes a worker for it.
+// dispatch enqueues a job again, as the next one of its tenant, and wakes a worker for it.
 func (s *store) dispatch(ctx context.Context, queue Queue, r ref) error {
-	if err := s.enqueue(ctx, s.tasks, s.keys.asynqQueue(queue), r); err != nil {
+	a, err := s.accepted(ctx, queue, r.ID)
+	if err != nil {
+		return err
+	}
+	if err := s.admit(ctx, s.tasks, r, a); err != nil {
 		return err
 	}
 	s.wake(ctx, queue)

@@ -77,7 +77,7 @@ func (c *Client) SubmitMany(ctx context.Context, jobs []Job) ([]Submission, erro
 	if len(pending) > 1 {
 		batch := newCoalescing(ctx, c.store.rdb)
 		defer batch.close()
-		tasks = asynq.NewClientFromRedisClient(batch)
+		tasks = asynq.NewClientFromRedisClient(admitting{batch})
 	}
 	for start := 0; start < len(pending); start += submitChunk {
 		c.submitChunk(ctx, tasks, pending[start:min(start+submitChunk, len(pending))])
@@ -107,6 +107,8 @@ const submitBytes = 8 << 20
 type pendingJob struct {
 	ref        ref
 	args       []any
+	token      string
+	tenant     string
 	size       int
 	queue      Queue
 	submission *Submission
@@ -128,10 +130,11 @@ func (c *Client) prepare(job Job, now time.Time) (*pendingJob, error) {
 	if job.Grade != nil {
 		graded = "1"
 	}
+	token := newToken()
 	return &pendingJob{
-		ref: ref{ID: job.ID, Dispatch: 1}, queue: job.Queue, size: len(packed),
+		ref: ref{ID: job.ID, Dispatch: 1}, token: token, tenant: job.Tenant, queue: job.Queue, size: len(packed),
 		args: []any{
-			hash, newToken(), packed, job.Tenant, string(job.Queue), formatTime(job.SubmittedAt), durationMillis(queuedRetention), graded,
+			hash, token, packed, job.Tenant, string(job.Queue), formatTime(job.SubmittedAt), durationMillis(queuedRetention), graded,
 		},
 	}, err
 }
@@ -148,7 +151,7 @@ func (c *Client) submitChunk(ctx context.Context, tasks *asynq.Client, chunk []*
 		start = end
 	}
 	woken := map[Queue]bool{}
-	c.enqueueAll(ctx, tasks, chunk)
+	c.admitAll(ctx, tasks, chunk)
 	for _, p := range chunk {
 		if p.enqueue && p.submission.Err == nil {
 			woken[p.queue] = true
@@ -206,16 +209,18 @@ func (p *pendingJob) readReply() {
 	p.args = nil // the body may be large
 }
 
-// enqueueWorkers is how many tasks are handed to asynq at the same time.
-const enqueueWorkers = 128
+// admitWorkers is how many tasks are handed to asynq at the same time.
+const admitWorkers = 128
 
-func (c *Client) enqueueAll(ctx context.Context, tasks *asynq.Client, jobs []*pendingJob) {
+// admitAll lets the jobs wait in their queues and deletes what is left of those that are refused.
+func (c *Client) admitAll(ctx context.Context, tasks *asynq.Client, jobs []*pendingJob) {
+	deadline := time.Now().Add(discardTime)
 	next := make(chan *pendingJob)
 	var workers sync.WaitGroup
-	for range min(enqueueWorkers, len(jobs)) {
+	for range min(admitWorkers, len(jobs)) {
 		workers.Go(func() {
 			for p := range next {
-				if err := c.store.enqueue(ctx, tasks, c.store.keys.asynqQueue(p.queue), p.ref); err != nil {
+				if err := c.admit(ctx, tasks, p); err != nil {
 					p.submission.Err = fmt.Errorf("submit job %s: %w", p.ref.ID, err)
 				}
 			}
@@ -228,4 +233,34 @@ func (c *Client) enqueueAll(ctx context.Context, tasks *asynq.Client, jobs []*pe
 	}
 	close(next)
 	workers.Wait()
+	var refused []*pendingJob
+	for _, p := range jobs {
+		var refusal *QuotaError
+		if !p.submission.Existing && errors.As(p.submission.Err, &refusal) {
+			refused = append(refused, p)
+		}
+	}
+	c.discard(ctx, refused, deadline)
+}
+
+// admit lets a job wait in its queue.
+func (c *Client) admit(ctx context.Context, tasks *asynq.Client, p *pendingJob) error {
+	a := &admission{queue: p.queue, tenant: p.tenant, size: p.size, mode: admitNew}
+	switch {
+	case p.ref.Dispatch > 1: // somebody had taken it
+		a.mode = admitForced
+	case p.submission.Existing:
+		a.mode = admitAgain
+	}
+	err := c.store.admit(ctx, tasks, p.ref, a)
+	if err != nil || a.mode != admitAgain {
+		return err
+	}
+	switch exists, err := c.store.rdb.Exists(ctx, c.store.keys.state(p.ref.ID)).Result(); {
+	case err != nil:
+		return fmt.Errorf("make sure that it is there: %w", err)
+	case exists == 0:
+		return errors.New("the submission that made it was refused meanwhile: try again")
+	}
+	return nil
 }
