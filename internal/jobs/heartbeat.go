@@ -16,9 +16,10 @@ import (
 
 const (
 	// heartbeatPeriod is how often a worker says that it lives, and heartbeatExpiry how long
-	// it is believed.
+	// it is believed. A killed worker's jobs are back on their queues after 3 to 4 s of that, up to 1.1 s until the
+	// next sweep and confirmAfter: 7.2 s at most, which leaves the rest of 10 s to the next start.
 	heartbeatPeriod = time.Second
-	heartbeatExpiry = 5 * time.Second
+	heartbeatExpiry = 4 * time.Second
 	// heartbeatLimit is short enough for another try after one that hung.
 	heartbeatLimit = 2 * time.Second
 )

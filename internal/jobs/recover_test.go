@@ -128,6 +128,7 @@ func TestOnlyAConfirmedDeadWorkerIsCondemned(t *testing.T) {
 	w, err := NewWorker(WorkerOptions{ID: "self", Redis: b.rdb, Runner: echoRunner{}})
 	require.NoError(t, err)
 	require.NoError(t, b.rdb.SAdd(b.ctx, "sandloop:workers", "self", "other").Err())
+	require.NoError(t, b.rdb.Set(b.ctx, "sandloop:worker:self", "{}", 0).Err())
 	s := &sweeper{worker: w, suspects: map[string]time.Time{}}
 	now := time.Now()
 	look := func(after time.Duration) []string {
@@ -150,6 +151,55 @@ func TestOnlyAConfirmedDeadWorkerIsCondemned(t *testing.T) {
 	require.Empty(t, look(11*time.Second), "after an outage everybody has time to renew his heartbeat")
 	require.Empty(t, look(12500*time.Millisecond))
 	require.Equal(t, []string{"other"}, look(15*time.Second))
+}
+
+// Redis that is full answers and refuses all heartbeats, which then expire.
+func TestNobodyIsCondemnedByWhoseOwnHeartbeatIsMissing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	w, err := NewWorker(WorkerOptions{ID: "self", Redis: b.rdb, Runner: echoRunner{}})
+	require.NoError(t, err)
+	require.NoError(t, b.rdb.SAdd(b.ctx, "sandloop:workers", "other").Err())
+	s := &sweeper{worker: w, suspects: map[string]time.Time{}}
+	now := time.Now()
+	look := func(after time.Duration) []string {
+		dead, err := s.look(b.ctx, now.Add(after))
+		require.NoError(t, err)
+		return dead
+	}
+	for _, after := range []time.Duration{0, 3 * time.Second, 6 * time.Second} {
+		require.Empty(t, look(after))
+	}
+	require.NoError(t, b.rdb.Set(b.ctx, "sandloop:worker:self", "{}", 0).Err())
+	require.Empty(t, look(7*time.Second))
+	require.Empty(t, look(10900*time.Millisecond), "the others need a moment, too")
+	require.Empty(t, look(11*time.Second), "the first look never condemns")
+	require.Equal(t, []string{"other"}, look(13*time.Second))
+}
+
+// A worker that is suspected is looked at again when that may be confirmed, and not a whole period later.
+func TestASuspicionIsConfirmedInTime(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for name, test := range map[string]struct {
+		suspects    map[string]time.Time
+		least, most time.Duration
+	}{
+		"nobody is suspected":         {nil, 900 * time.Millisecond, 1100 * time.Millisecond},
+		"since just now":              {map[string]time.Time{"a": now}, 900 * time.Millisecond, 1100 * time.Millisecond},
+		"since 1.5 s":                 {map[string]time.Time{"a": now.Add(-1500 * time.Millisecond)}, 500 * time.Millisecond, 600 * time.Millisecond},
+		"one since 1.5 s, one 1.9 s":  {map[string]time.Time{"a": now.Add(-1500 * time.Millisecond), "b": now.Add(-1900 * time.Millisecond)}, 100 * time.Millisecond, 200 * time.Millisecond},
+		"whose recovery did not work": {map[string]time.Time{"a": now.Add(-time.Minute)}, 900 * time.Millisecond, 1100 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for range 100 {
+				pause := (&sweeper{suspects: test.suspects}).pause(now)
+				require.GreaterOrEqual(t, pause, test.least)
+				require.Less(t, pause, test.most)
+			}
+		})
+	}
 }
 
 // A worker that died, or lost the reply, between taking a task and beginning the job.

@@ -14,9 +14,12 @@ import (
 const (
 	// sweepPeriod is how often a worker looks for others that died.
 	sweepPeriod = time.Second
-	// confirmAfter is how long a heartbeat must be missing before a worker counts as dead.
+	// confirmAfter is how long a heartbeat must be missing before a worker counts as dead. With heartbeatExpiry it is
+	// the time that a starved worker has: it may miss five heartbeats in a row.
 	confirmAfter = 2 * time.Second
-	// outageGrace is how long nobody is condemned after Redis did not answer: all
+	// confirmSpread keeps workers from confirming the same death in the same moment.
+	confirmSpread = 100 * time.Millisecond
+	// outageGrace is how long nobody is condemned after Redis did not answer, or did not take our own heartbeat: all
 	// heartbeats may have expired meanwhile, and everybody needs a moment to renew his.
 	outageGrace = 5 * time.Second
 	// leaseDuration is asynq's own, which is renewed every 5 s.
@@ -42,7 +45,7 @@ func (s *sweeper) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(sweepPeriod*9/10 + rand.N(sweepPeriod/5)): //nolint:gosec // spreads load, hides nothing
+		case <-time.After(s.pause(time.Now())):
 		}
 		sweepCtx, cancel := context.WithTimeout(ctx, 30*time.Second)
 		if err := s.sweep(sweepCtx, time.Now()); err != nil && ctx.Err() == nil {
@@ -50,6 +53,17 @@ func (s *sweeper) run(ctx context.Context) {
 		}
 		cancel()
 	}
+}
+
+// pause is the time to the next look. Whoever is suspected is looked at as soon as that may be confirmed, since his jobs wait.
+func (s *sweeper) pause(now time.Time) time.Duration {
+	pause := sweepPeriod*9/10 + rand.N(sweepPeriod/5) //nolint:gosec // spreads load, hides nothing
+	for _, since := range s.suspects {
+		if left := since.Add(confirmAfter).Sub(now); left > 0 {
+			pause = min(pause, left+rand.N(confirmSpread)) //nolint:gosec // as above
+		}
+	}
+	return pause
 }
 
 // sweep looks once.
@@ -80,9 +94,12 @@ func (s *sweeper) look(ctx context.Context, now time.Time) (dead []string, err e
 	if err != nil {
 		return nil, fmt.Errorf("list workers: %w", err)
 	}
-	alive, err := s.worker.store.alive(ctx, ids...)
+	alive, err := s.worker.store.alive(ctx, append(ids, s.worker.id)...)
 	if err != nil {
 		return nil, err
+	}
+	if !alive[s.worker.id] { // then Redis answers and takes no heartbeats: nobody's silence says anything
+		s.quiet = now.Add(outageGrace)
 	}
 	for _, id := range ids {
 		since, suspected := s.suspects[id]
