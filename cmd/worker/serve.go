@@ -47,7 +47,7 @@ func (a *app) serve(ctx context.Context, c config.Config) (err error) {
 	inSessions := p.newSessions(c, id, runner, log)
 	defer watchSessions(ctx, inSessions)() // and so are these
 	worker, err := p.newWorker(c, jobs.WorkerOptions{
-		ID: id, Runner: runner, Judge: judge, Sessions: inSessions, SessionSlots: max(1, c.Sessions.Live), Concurrency: slots, Log: log,
+		ID: id, Runner: runner, Judge: judge, Sessions: inSessions, SessionSlots: max(1, c.Sessions.Live), Concurrency: slots, Log: log, Ready: runner.Probe,
 	}, installation, runner.InitVolume())
 	if err != nil {
 		return err

@@ -134,7 +134,7 @@ func (w *Worker) settle(ctx context.Context, a *attempt, end ending, problem err
 	case errors.Is(cause, sandbox.ErrCanceled):
 		end = ending{Result: ourResult(sandbox.OutcomeCanceled, "the job was canceled; what it did is not known: "+problem.Error())}
 	case errors.Is(cause, ErrShutdown):
-		return w.requeue(ctx, a)
+		return w.requeue(ctx, a, releaseShutdown, workerShutdown)
 	default:
 		return w.fail(ctx, a, problem)
 	}
@@ -168,11 +168,11 @@ func (w *Worker) drop(a *attempt) error {
 	return fmt.Errorf("attempt %d of job %s does not own it: %w", a.number, a.ref, errNotNow)
 }
 
-// requeue gives a job of a stopping worker to the others at once.
-func (w *Worker) requeue(ctx context.Context, a *attempt) error {
+// requeue gives a job that this worker cannot run to the others at once, for a reason that does not count against it.
+func (w *Worker) requeue(ctx context.Context, a *attempt, reason, problem string) error {
 	var reply []string
 	err := w.insist(ctx, func(ctx context.Context) (err error) {
-		reply, err = w.release(ctx, a, releaseShutdown, workerShutdown)
+		reply, err = w.release(ctx, a, reason, problem)
 		if err != nil || reply[0] != "queued" {
 			return err
 		}
@@ -183,10 +183,15 @@ func (w *Worker) requeue(ctx context.Context, a *attempt) error {
 		w.log.InfoContext(ctx, "job requeued", "job", a.ref.ID, "attempt", a.number)
 		return nil
 	})
-	if err == nil && reply[0] == "lost" {
+	switch {
+	case err != nil:
+		return err
+	case reply[0] == "lost":
 		return w.drop(a)
+	case reply[0] == "done" && sandbox.Outcome(reply[1]) == sandbox.OutcomeInfraError: // there are no more excuses
+		w.bury(ctx, a.queue, a.ref.ID)
 	}
-	return err
+	return nil
 }
 
 // fail records that our machinery failed. The error it returns makes asynq try again
@@ -200,6 +205,8 @@ func (w *Worker) fail(ctx context.Context, a *attempt, problem error) error {
 	switch {
 	case errors.Is(problem, ErrNoBlob):
 		reason = releaseHopeless
+	case w.broken(ctx):
+		return w.requeue(ctx, a, releaseExcused, problem.Error())
 	case a.forwarded:
 		reason = releaseReturned
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
-// releaseScript gives up an attempt without a result. ARGV: token, failed, returned, hopeless or shutdown,
+// releaseScript gives up an attempt without a result. ARGV: token, failed, returned, hopeless, excused or shutdown,
 // line of history, most attempts, time, retention, channel for waiters, canceled result,
 // result of a job that is given up. The reply is lost, done and the outcome, or queued and the dispatch.
 var releaseScript = newScript(`
@@ -29,12 +29,16 @@ if get('cancel') then
 	finish(ARGV[8], 'canceled', ARGV[5], ARGV[6], ARGV[7])
 	return {'done', 'canceled'}
 end
-local failures = ARGV[2] ~= 'shutdown' and redis.call('HINCRBY', KEYS[1], 'failures', 1) or 0
+local counts = ARGV[2] ~= 'shutdown'
+if ARGV[2] == 'excused' and redis.call('HINCRBY', KEYS[1], 'excused', 1) <= tonumber(ARGV[10]) then
+	counts = false
+end
+local failures = counts and redis.call('HINCRBY', KEYS[1], 'failures', 1) or 0
 if ARGV[2] == 'hopeless' or failures >= tonumber(ARGV[4]) then
 	finish(ARGV[9], 'infra_error', ARGV[5], ARGV[6], ARGV[7])
 	return {'done', 'infra_error'}
 end
-if ARGV[2] == 'shutdown' or ARGV[2] == 'returned' then
+if ARGV[2] ~= 'failed' then
 	dispatch = tostring(redis.call('HINCRBY', KEYS[1], 'dispatch', 1))
 end
 redis.call('HSET', KEYS[1], 'state', 'queued')
@@ -43,11 +47,13 @@ return {'queued', dispatch}
 `)
 
 // The reasons to give up an attempt: the first counts against the job's attempts, and so does the second, after which
-// the job is dispatched anew; the third is the last whatever their number, and the fourth does not count.
+// the job is dispatched anew; the third is the last whatever their number. The fourth and the fifth do not count, the
+// fourth not more often than excuses.
 const (
 	releaseFailed   = "failed"
 	releaseReturned = "returned"
 	releaseHopeless = "hopeless"
+	releaseExcused  = "excused"
 	releaseShutdown = "shutdown"
 )
 
@@ -60,7 +66,8 @@ func (w *Worker) release(ctx context.Context, a *attempt, reason, problem string
 	}
 	history := Attempt{Number: a.number, Worker: w.id, Started: a.started, Ended: now, Error: problem}.encode()
 	reply, err := w.store.run(ctx, releaseScript, a.ref.ID, a.token, reason, history, strconv.Itoa(w.options.MaxAttempts),
-		formatTime(now), durationMillis(w.store.retention), w.store.keys.doneChannel(a.ref.ID), w.canceledResult, last)
+		formatTime(now), durationMillis(w.store.retention), w.store.keys.doneChannel(a.ref.ID), w.canceledResult, last,
+		strconv.Itoa(excuses))
 	if err != nil {
 		return nil, fmt.Errorf("release job %s: %w", a.ref, err)
 	}

@@ -44,6 +44,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	loops.Go(func() { w.heartbeat(running, info) })
 	loops.Go(func() { (&sweeper{worker: w, suspects: map[string]time.Time{}}).run(running) })
 	loops.Go(listener.run)
+	loops.Go(func() { w.reopen(running) })
 	if w.options.Sessions != nil {
 		loops.Go(func() { w.returnWhileStopping(running) })
 	}

@@ -16,6 +16,7 @@ type slots struct {
 	shared  int // free ones
 	extra   int // free ones for interactive jobs alone
 	held    int
+	paused  bool // nobody is granted one
 	credit  map[Queue]int
 	waiting map[Queue][]chan slot
 	idle    chan struct{} // not nil while somebody waits for held to become 0
@@ -55,6 +56,7 @@ func (s *slots) tryOrWait(queue Queue) (chan slot, *slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case s.paused:
 	case queue == Interactive && s.extra > 0:
 		s.extra--
 		s.held++
@@ -87,11 +89,11 @@ func (s *slots) release(freed slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case freed.interactive && s.grant(Interactive, freed):
+	case !s.paused && freed.interactive && s.grant(Interactive, freed):
 	case freed.interactive:
 		s.extra++
 		s.held--
-	case s.grant(s.next(), freed):
+	case !s.paused && s.grant(s.next(), freed):
 	default:
 		s.shared++
 		s.held--
@@ -99,6 +101,28 @@ func (s *slots) release(freed slot) {
 	if s.held == 0 && s.idle != nil {
 		close(s.idle)
 		s.idle = nil
+	}
+}
+
+// pause has nobody get a slot until resume. Those that are held are held on.
+func (s *slots) pause() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paused = true
+}
+
+// resume undoes pause and gives the free slots to those who wait.
+func (s *slots) resume() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paused = false
+	for s.extra > 0 && s.grant(Interactive, slot{interactive: true}) {
+		s.extra--
+		s.held++
+	}
+	for s.shared > 0 && s.grant(s.next(), slot{}) {
+		s.shared--
+		s.held++
 	}
 }
 

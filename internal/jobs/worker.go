@@ -68,6 +68,9 @@ type WorkerOptions struct {
 	Host      string
 	Reap      func(context.Context) error
 	ReapEvery time.Duration
+	// Ready tells whether Runner can run a program at all, and nil means that it always can. It is asked after an attempt
+	// failed by our own doing. While it returns an error the worker takes no jobs, and the failure counts against none.
+	Ready func(context.Context) error
 	// Log is told what happens; nil is silence.
 	Log *slog.Logger
 }
@@ -93,6 +96,7 @@ type Worker struct {
 	slots          *slots
 	forwards       *forwards
 	counters       Counters
+	gate           gate
 	canceledResult []byte
 
 	stop    chan struct{} // closed: take no more jobs
@@ -126,6 +130,7 @@ func NewWorker(options WorkerOptions) (*Worker, error) {
 		id: options.ID, options: options, store: store, log: store.log.With("worker", options.ID), canceledResult: canceled,
 		slots:    newSlots(options.Concurrency, options.InteractiveSlots, options.Weights),
 		forwards: newForwards(options.SessionSlots),
+		gate:     gate{shut: make(chan struct{}, 1)},
 		stop:     make(chan struct{}), closing: make(chan struct{}),
 		attempts: map[string]*attempt{}, unclaimed: map[string]bool{},
 	}, nil
