@@ -67,7 +67,7 @@ func StartDaemon(t testing.TB) *Daemon {
 			missing(t, "%s is not on the PATH: run scripts/setup.sh docker", tool)
 		}
 	}
-	dir, err := os.MkdirTemp("", "sandloop-faults-") // short, for the socket's sake
+	dir, err := os.MkdirTemp("", "faults-") // short, as the path of a socket must be
 	if err != nil {
 		t.Fatal(err)
 	}
