@@ -56,6 +56,10 @@ test: ## Set up, build, and run every test (PKG=./internal/jobs TESTFLAGS='-run 
 test-vm: ## The container tests in a virtual machine with cgroup v2
 	@scripts/test-vm.sh
 
+.PHONY: test-faults
+test-faults: ## Breaks workers, Redis and Docker under jobs (FAULTS=short TESTFLAGS='-run TestFaults/redis')
+	@SANDLOOP_FAULTS='$(FAULTS)' scripts/test-faults.sh $(TESTFLAGS)
+
 .PHONY: bench
 bench: setup build ## Medians and ratios against docker run and a bare process
 	@scripts/bench.sh
