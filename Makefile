@@ -68,6 +68,10 @@ bench: setup build ## Medians and ratios against docker run and a bare process
 bench-grade: setup build ## Grading: throw-away, reuse, bare processes (GO_JUDGE=URL of a go-judge)
 	@scripts/bench-grade.sh $(if $(GO_JUDGE),--go-judge '$(GO_JUDGE)')
 
+.PHONY: scaling
+scaling: ## How queue and workers scale, into docs/ (SCALING='--jobs 100000 queue'); ten minutes
+	@scripts/scaling.sh $(SCALING)
+
 .PHONY: lint
 lint: ## golangci-lint, gofumpt, shellcheck and check-deploy
 	@$(TOOL) golangci-lint run ./...
