@@ -12,6 +12,7 @@ import (
 	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/tracing"
 	"github.com/sandloop/sandloop/internal/workspace"
 )
 
@@ -34,6 +35,7 @@ func (a *app) say(format string, args ...any) { cli.Say(a.stderr, programName, f
 type settings struct {
 	config    config.Config
 	languages *sandbox.Languages
+	traces    *tracing.Traces
 }
 
 // settings reads the configuration. Its errors are the user's to mend.
@@ -46,7 +48,11 @@ func (a *app) settings(cmd *cobra.Command) (*settings, error) {
 	if err != nil {
 		return nil, cli.UsageError(err)
 	}
-	return &settings{config: loaded, languages: languages}, nil
+	traces, err := a.startTraces(cmd.Context(), loaded.Tracing)
+	if err != nil {
+		return nil, cli.UsageError(err)
+	}
+	return &settings{config: loaded, languages: languages, traces: traces}, nil
 }
 
 // poolSize is the most connections to Redis: two for each call that may run at the same time and some for the rest.
@@ -84,6 +90,7 @@ func (s *settings) over(rdb redis.UniversalClient) *connection {
 		redis: rdb,
 		jobs: jobs.NewClient(rdb, jobs.ClientOptions{
 			Prefix: s.config.Redis.Prefix, Retention: s.config.Jobs.Retention, BodyLimit: int(s.config.Jobs.BodyLimit),
+			Tracer: s.traces.Provider(),
 		}),
 		store: workspace.New(rdb, workspace.Options{
 			Prefix: s.config.Redis.Prefix, Quota: int64(sessions.Quota), MaxFiles: sessions.MaxFiles, Expiry: sessions.Expiry,

@@ -70,6 +70,7 @@ func (f *mcpFlags) run(cmd *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
+	defer s.traces.Close(ctx)
 	a.stderr = &oneByOne{to: a.stderr}
 	c, closeConnection, err := s.reach(ctx, a)
 	if err != nil {

@@ -36,6 +36,7 @@ func newRootCommand(a *app) *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.String("config", "", "configuration `file` (default: ./sandloop.yaml, then that of the user, then /etc/sandloop)")
 	config.AddFlag(flags, "redis", "redis.addr", "`address` of Redis: embedded, host:port or a URL (default: embedded)")
+	config.AddFlag(flags, "trace", "tracing.endpoint", "send traces to this OTLP over HTTP `endpoint` (default: none)")
 	f.add(root.Flags())
 	root.AddCommand(newMCPCommand(a))
 	cli.AddVersion(root, a.stdout)

@@ -41,6 +41,7 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer s.traces.Close(ctx)
 	c, err := s.connect(ctx)
 	if err != nil {
 		return err

@@ -12,5 +12,6 @@ func (f *sessionFlags) tools(s *settings, c *connection, open *session) *toolbox
 		Jobs: c.jobs, Workspace: c.store, Languages: s.languages,
 		Session: open.Name, Tenant: f.tenant, Live: f.live, Queue: jobs.Queue(f.queue),
 		Timeout: limits.Defaults.Sandbox().WallTime, MaxTimeout: limits.Maxima.Sandbox().WallTime,
+		Tracer: s.traces.Provider(),
 	})
 }

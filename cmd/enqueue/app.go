@@ -12,6 +12,7 @@ import (
 	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/tracing"
 )
 
 // app is what the commands share.
@@ -27,6 +28,10 @@ type settings struct {
 	config           config.Config
 	languages        *sandbox.Languages
 	defaults, maxima sandbox.Limits
+	// stderr is where trouble is told that ends nothing.
+	stderr io.Writer
+	// traces are there once there is a connection, if they are asked for.
+	traces *tracing.Traces
 }
 
 // settings reads the configuration. Its errors are the user's to mend.
@@ -41,7 +46,7 @@ func (a *app) settings(cmd *cobra.Command) (*settings, error) {
 	}
 	return &settings{
 		config: loaded, languages: languages,
-		defaults: loaded.Limits.Defaults.Sandbox(), maxima: loaded.Limits.Maxima.Sandbox(),
+		defaults: loaded.Limits.Defaults.Sandbox(), maxima: loaded.Limits.Maxima.Sandbox(), stderr: a.stderr,
 	}, nil
 }
 

@@ -17,11 +17,17 @@ func (s *settings) connect(ctx context.Context) (*jobs.Client, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := s.startTraces(ctx); err != nil {
+		_ = rdb.Close()
+		return nil, nil, usageError(err)
+	}
 	client := jobs.NewClient(rdb, jobs.ClientOptions{
 		Prefix: s.config.Redis.Prefix, Retention: s.config.Jobs.Retention, BodyLimit: int(s.config.Jobs.BodyLimit),
+		Tracer: s.traces.Provider(),
 	})
 	return client, func() {
 		_ = client.Close()
 		_ = rdb.Close()
+		s.traces.Close(ctx)
 	}, nil
 }

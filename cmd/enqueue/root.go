@@ -29,6 +29,7 @@ func newRootCommand(a *app) *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.String("config", "", "configuration `file` (default: ./sandloop.yaml, then that of the user, then /etc/sandloop)")
 	config.AddFlag(flags, "redis", "redis.addr", "`address` of Redis: embedded, host:port or a URL (default: embedded)")
+	config.AddFlag(flags, "trace", "tracing.endpoint", "send traces to this OTLP over HTTP `endpoint` (default: none)")
 	root.AddCommand(
 		newRunCommand(a), newSubmitCommand(a), newWaitCommand(a), newResultCommand(a), newStatusCommand(a),
 		newBatchCommand(a), newCancelCommand(a), newStatsCommand(a), newLanguagesCommand(a), newReportCommand(a), newProblemCommand(a), newGradeCommand(a), newSessionCommand(a),

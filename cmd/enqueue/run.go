@@ -11,6 +11,7 @@ import (
 	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/tracing/spans"
 )
 
 // runFlags are the flags of run beside those of the job.
@@ -49,7 +50,9 @@ with its code. What a compiler says goes to standard error. Ctrl-C cancels the j
 				return err
 			}
 			defer closeClient()
-			return f.run(cmd.Context(), a, client, job, !f.asJSON || cmd.Flags().Changed("out-dir"))
+			ctx, span := spans.Begin(cmd.Context(), s.traces.Provider(), "enqueue run")
+			defer span.End()
+			return f.run(ctx, a, client, job, !f.asJSON || cmd.Flags().Changed("out-dir"))
 		},
 	}
 	f.job.add(cmd.Flags(), jobs.Interactive)

@@ -31,6 +31,11 @@ func (a *app) serve(ctx context.Context, c config.Config) (err error) {
 	if err != nil {
 		return unlessStopped(ctx, &startError{[]error{err}}, log)
 	}
+	traces, err := startTraces(ctx, c.Tracing, id, log)
+	if err != nil {
+		return unlessStopped(ctx, &startError{[]error{err}}, log)
+	}
+	defer traces.Close(ctx)
 	options := p.options
 	options.Worker, options.Installation, options.Log = id, installation, log.With("worker", id)
 	runner, err := docker.New(ctx, p.daemon.client, options)
@@ -48,6 +53,7 @@ func (a *app) serve(ctx context.Context, c config.Config) (err error) {
 	defer watchSessions(ctx, inSessions)() // and so are these
 	worker, err := p.newWorker(c, jobs.WorkerOptions{
 		ID: id, Runner: runner, Judge: judge, Sessions: inSessions, SessionSlots: max(1, c.Sessions.Live), Concurrency: slots, Log: log, Ready: runner.Probe,
+		Tracer: traces.Provider(),
 	}, installation, runner.InitVolume())
 	if err != nil {
 		return err

@@ -23,18 +23,21 @@ func TestNobodyLinksWhatItMustNot(t *testing.T) {
 	t.Parallel()
 	const docker, sdk = module + "internal/sandbox/docker", "github.com/docker/docker/"
 	const anthropic, openai = "github.com/anthropics/", "github.com/openai/"
+	const otelSDK = "go.opentelemetry.io/otel/sdk/"
 	for pkg, forbidden := range map[string][]string{
-		"internal/jobs":           {docker, sdk, module + "config"},
+		"internal/jobs":           {docker, sdk, module + "config", otelSDK},
 		"config":                  {docker, sdk, module + "internal/jobs"},
 		"cmd/enqueue":             {docker, sdk, module + "internal/reaper"},
-		"internal/sandbox/docker": {module + "internal/jobs", "github.com/redis/", "github.com/hibiken/"},
+		"internal/sandbox/docker": {module + "internal/jobs", "github.com/redis/", "github.com/hibiken/", otelSDK},
 		"internal/reaper":         {module + "internal/jobs", docker, "github.com/redis/"},
 		"internal/workspace":      {docker, sdk, module + "internal/jobs", "github.com/hibiken/"},
 		"internal/live":           {docker, sdk, module + "internal/jobs", "github.com/hibiken/"},
 		"internal/sessions":       {docker, sdk, module + "config"},
 		"internal/explain":        {docker, sdk, module + "internal/jobs", "github.com/hibiken/"},
 		"internal/agent":          {docker, sdk, module + "internal/jobs", "github.com/redis/", anthropic, openai},
-		"internal/agent/toolbox":  {docker, sdk, module + "internal/reaper", anthropic, openai},
+		"internal/agent/toolbox":  {docker, sdk, module + "internal/reaper", anthropic, openai, otelSDK},
+		"internal/tracing":        {docker, sdk, module + "internal/jobs", "github.com/redis/", "github.com/hibiken/"},
+		"internal/tracing/spans":  {docker, sdk, module + "internal/jobs", module + "config", otelSDK},
 		"internal/agent/mcp":      {docker, sdk, module + "internal/jobs", "github.com/redis/"},
 		"cmd/agent":               {docker, sdk, module + "internal/reaper"},
 		"cmd/worker":              {anthropic, openai},

@@ -7,6 +7,10 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
 // attempt is a run of a job that is under way in this worker.
@@ -21,6 +25,8 @@ type attempt struct {
 	job       Job
 	cancel    context.CancelCauseFunc
 	begun     atomic.Bool // the worker owns the job, or did
+	span      trace.Span
+	stored    *sandbox.Result // what the attempt ended its job with, nil if it did not
 }
 
 // register makes the attempt known to the heartbeat and to cancel hints.

@@ -11,8 +11,8 @@ import (
 
 // beginScript starts an attempt. ARGV: dispatch, worker, token, time, retention of a job that
 // runs, canceled result, retention, channel for waiters. The reply is gone, done, stale,
-// canceled, owned and the owner, or run and the attempt, its start, the time of submission, the queue and the
-// first piece of the body. ARGV[9] is the offset of that piece's last byte.
+// canceled, owned and the owner, or run and the attempt, its start, the time of submission, the queue, the
+// first piece of the body and the trace. ARGV[9] is the offset of that piece's last byte.
 var beginScript = newScript(`
 local state, dispatch, owner, token, cancel = get('state', 'dispatch', 'owner', 'token', 'cancel')
 if not state then
@@ -38,8 +38,8 @@ if state == 'queued' then
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 redis.call('PEXPIRE', KEYS[2], ARGV[5])
-local attempt, started, submitted, queue = get('attempt', 'started', 'submitted', 'queue')
-return {'run', attempt, started, submitted, queue, redis.call('GETRANGE', KEYS[2], 0, ARGV[9])}
+local attempt, started, submitted, queue, trace = get('attempt', 'started', 'submitted', 'queue', 'trace')
+return {'run', attempt, started, submitted, queue, redis.call('GETRANGE', KEYS[2], 0, ARGV[9]), trace or ''}
 `)
 
 // beginning is the answer to the wish to start an attempt.
@@ -52,6 +52,7 @@ type beginning struct {
 	submitted time.Time
 	queue     Queue
 	body      string
+	trace     string
 }
 
 // begin makes the worker the owner of a job unless there is a reason not to.
@@ -68,7 +69,7 @@ func (w *Worker) begin(ctx context.Context, r ref, token string) (beginning, err
 		b.owner = reply[1]
 	case "run":
 		b.attempt, _ = strconv.Atoi(reply[1])
-		b.started, b.submitted, b.queue, b.body = parseTime(reply[2]), parseTime(reply[3]), Queue(reply[4]), reply[5]
+		b.started, b.submitted, b.queue, b.body, b.trace = parseTime(reply[2]), parseTime(reply[3]), Queue(reply[4]), reply[5], reply[6]
 	}
 	return b, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // ClientOptions are what a Client needs to know; the zero value is usable.
@@ -17,6 +18,8 @@ type ClientOptions struct {
 	Retention time.Duration
 	// BodyLimit is the size in bytes of the largest job in JSON, DefaultBodyLimit when 0.
 	BodyLimit int
+	// Tracer makes the spans of submissions; nil makes none, and jobs carry on the trace of their context.
+	Tracer trace.TracerProvider
 	// Log is told what no caller hears of; nil is silence.
 	Log *slog.Logger
 }
@@ -25,6 +28,7 @@ type ClientOptions struct {
 type Client struct {
 	store     *store
 	bodyLimit int
+	tracer    trace.TracerProvider
 
 	mu       sync.Mutex
 	hub      *hub // made by the first Await
@@ -36,7 +40,7 @@ func NewClient(rdb redis.UniversalClient, options ClientOptions) *Client {
 	if options.BodyLimit == 0 {
 		options.BodyLimit = DefaultBodyLimit
 	}
-	return &Client{store: newStore(rdb, options.Prefix, options.Retention, options.Log), bodyLimit: options.BodyLimit}
+	return &Client{store: newStore(rdb, options.Prefix, options.Retention, options.Log), bodyLimit: options.BodyLimit, tracer: options.Tracer}
 }
 
 // Close ends the Client's subscription. Every Await that still waits returns ErrClosed.

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/tracing/spans"
 )
 
 // handler is the asynq handler of one queue. Each task comes with a slot of its own.
@@ -57,12 +58,15 @@ func (w *Worker) handle(ctx context.Context, r ref, forwarded bool) error {
 	}
 	a.number, a.started, a.submitted, a.queue = b.attempt, b.started, b.submitted, b.queue
 	a.begun.Store(true)
+	ctx = w.trace(ctx, a, b.trace)
 	w.log.DebugContext(ctx, "job started", "job", r.ID, "attempt", a.number, "queue", a.queue)
 	var end ending
 	if a.job, err = w.load(ctx, r.ID, b.body); err == nil {
 		end, err = w.execute(ctx, a)
 	}
-	err = w.settle(ctx, a, end, err)
+	problem := err
+	err = w.settle(ctx, a, end, problem)
+	a.endTrace(ctx, problem, err)
 	if !errors.Is(err, errUnsettled) {
 		w.forget(ctx, r)
 	}
@@ -141,16 +145,19 @@ func (w *Worker) settle(ctx context.Context, a *attempt, end ending, problem err
 	end.QueueTime = sandbox.Seconds(max(0, a.started.Sub(a.submitted)))
 	end, packed := end.storable()
 	var stored bool
-	err := w.insist(ctx, func(ctx context.Context) (err error) {
+	finishing, span := spans.Child(ctx, "finish")
+	err := w.insist(finishing, func(ctx context.Context) (err error) {
 		stored, err = w.finish(ctx, a, end.Outcome, packed)
 		return err
 	})
+	span.End()
 	switch {
 	case err != nil:
 		return err
 	case !stored:
 		return w.drop(a)
 	}
+	a.stored = &end.Result
 	w.counters.Finished.Add(1)
 	if a.job.Follow {
 		endOutput(ctx, w.store, a.ref.ID)

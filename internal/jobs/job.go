@@ -16,6 +16,7 @@ import (
 
 	"github.com/sandloop/sandloop/internal/grade"
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/tracing/spans"
 )
 
 // DefaultBodyLimit is the size in bytes up to which a job in JSON is accepted unless
@@ -47,6 +48,9 @@ type Job struct {
 	Session *Session `json:"session,omitempty"`
 	// Follow keeps the output of the running program for Client.Follow.
 	Follow bool `json:"follow,omitempty"`
+	// Traceparent is the trace that the job is part of, in the form of W3C Trace Context. Submit sets it where it traces;
+	// it is no part of what a repeated submission must share.
+	Traceparent string `json:"traceparent,omitempty"`
 	// SubmittedAt is set by Submit when zero.
 	SubmittedAt time.Time `json:"submitted_at,omitzero"`
 }
@@ -125,6 +129,11 @@ func (j Job) Validate() error {
 		errs = append(errs, err)
 	}
 	errs = append(errs, checkLabel("tenant", j.Tenant, maxTenantBytes), checkLabel("idempotency_key", j.IdempotencyKey, maxKeyBytes))
+	if j.Traceparent != "" {
+		if err := spans.CheckTraceparent(j.Traceparent); err != nil {
+			errs = append(errs, fmt.Errorf("traceparent: %w", err))
+		}
+	}
 	if err := j.Program.Validate(sandbox.Limits{FilesIn: math.MaxInt, InputBytes: math.MaxInt64}); err != nil {
 		errs = append(errs, fmt.Errorf("program: %w", err))
 	}
@@ -180,10 +189,10 @@ func (j Job) prepared(now time.Time) Job {
 }
 
 // encode returns in JSON all of the job that a repeated submission must share, and a hash of
-// it. The rest, id and time of submission, is part of the job's state.
+// it. The rest, id, trace and time of submission, is part of the job's state.
 func (j Job) encode() (body []byte, hash string, err error) {
 	id := j.ID
-	j.ID, j.SubmittedAt = "", time.Time{}
+	j.ID, j.Traceparent, j.SubmittedAt = "", "", time.Time{}
 	if body, err = json.Marshal(j); err != nil {
 		return nil, "", fmt.Errorf("encode job %s: %w", id, err)
 	}

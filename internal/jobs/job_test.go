@@ -48,6 +48,7 @@ func TestDecodeJobRefuses(t *testing.T) {
 		"an id that is too long":       {`{` + good + `,"id":"` + strings.Repeat("a", 65) + `"}`, "id: "},
 		"an id that is not the key's":  {`{` + good + `,"id":"a","idempotency_key":"b"}`, "is not the id of the idempotency key"},
 		"a tenant that is too long":    {`{` + good + `,"tenant":"` + strings.Repeat("a", 129) + `"}`, "tenant: is 129 bytes: want at most 128"},
+		"a trace that is none":         {`{` + good + `,"traceparent":"00-12"}`, `traceparent: "00-12": want one of W3C Trace Context`},
 		"a key with a line break":      {`{` + good + `,"idempotency_key":"a\nb"}`, "unprintable character U+000A"},
 		"no program":                   {`{}`, "program: language: is empty"},
 		"a file outside the workspace": {`{"program":{"language":"c","files":[{"path":"../x","data":""}]}}`, "files[0].path"},
@@ -90,7 +91,7 @@ func TestHashIsOfTheContentAlone(t *testing.T) {
 	}
 	first := job("1")
 	again := first
-	again.ID, again.SubmittedAt = "other", time.Unix(1, 0)
+	again.ID, again.SubmittedAt, again.Traceparent = "other", time.Unix(1, 0), traceparent
 	require.Equal(t, hash(first), hash(again))
 	for _, change := range []func(*Job){
 		func(j *Job) { j.Program.Source = sandbox.Bytes("2") },

@@ -29,7 +29,7 @@ type Submission struct {
 }
 
 // createScript stores a new job. ARGV: hash, token, body, tenant, queue, time of
-// submission, retention, and 1 for a job that is to be judged or nothing. The reply is created, existing or conflict, then state, dispatch and queue.
+// submission, retention, 1 for a job that is to be judged or nothing, and its trace or nothing. The reply is created, existing or conflict, then state, dispatch and queue.
 var createScript = newScript(`
 local hash, token, state, dispatch, queue = get('hash', 'submission', 'state', 'dispatch', 'queue')
 if hash then
@@ -42,6 +42,9 @@ redis.call('HSET', KEYS[1], 'state', 'queued', 'dispatch', '1', 'attempt', '0', 
 	'hash', ARGV[1], 'submission', ARGV[2], 'tenant', ARGV[4], 'queue', ARGV[5], 'submitted', ARGV[6])
 if ARGV[8] ~= '' then
 	redis.call('HSET', KEYS[1], 'graded', ARGV[8])
+end
+if ARGV[9] ~= '' then
+	redis.call('HSET', KEYS[1], 'trace', ARGV[9])
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[7])
 redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[7])
@@ -65,8 +68,10 @@ func (c *Client) SubmitMany(ctx context.Context, jobs []Job) ([]Submission, erro
 	submissions := make([]Submission, len(jobs))
 	pending := make([]*pendingJob, 0, len(jobs))
 	now := time.Now()
+	var traced submitSpans
+	defer traced.end(submissions)
 	for i, job := range jobs {
-		p, err := c.prepare(job, now)
+		p, err := c.prepare(traced.begin(ctx, c.tracer, job), now)
 		submissions[i] = Submission{ID: p.ref.ID, Err: err}
 		if err == nil {
 			p.submission = &submissions[i]
@@ -134,7 +139,7 @@ func (c *Client) prepare(job Job, now time.Time) (*pendingJob, error) {
 	return &pendingJob{
 		ref: ref{ID: job.ID, Dispatch: 1}, token: token, tenant: job.Tenant, queue: job.Queue, size: len(packed),
 		args: []any{
-			hash, token, packed, job.Tenant, string(job.Queue), formatTime(job.SubmittedAt), durationMillis(queuedRetention), graded,
+			hash, token, packed, job.Tenant, string(job.Queue), formatTime(job.SubmittedAt), durationMillis(queuedRetention), graded, job.Traceparent,
 		},
 	}, err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
@@ -71,6 +72,8 @@ type WorkerOptions struct {
 	// Ready tells whether Runner can run a program at all, and nil means that it always can. It is asked after an attempt
 	// failed by our own doing. While it returns an error the worker takes no jobs, and the failure counts against none.
 	Ready func(context.Context) error
+	// Tracer makes the spans of attempts; nil makes none.
+	Tracer trace.TracerProvider
 	// Log is told what happens; nil is silence.
 	Log *slog.Logger
 }

@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sandloop/sandloop/internal/agent"
+	"github.com/sandloop/sandloop/internal/tracing/spans"
 )
 
 // jobIDKey is where a result names the job that the call became, for people who want to look it up.
@@ -23,6 +24,7 @@ func (s *Server) call(ctx context.Context, request *sdk.CallToolRequest) (*sdk.C
 	if err != nil {
 		return failed(fmt.Sprintf("The tool could not start: %v. This is not your doing: try again in a moment.", err)), nil
 	}
+	callCtx = spans.WithTraceparent(callCtx, traceparent(request))
 	call := agent.ToolCall{Name: request.Params.Name, Arguments: string(request.Params.Arguments)}
 	if call.Arguments == "" || call.Arguments == "null" {
 		call.Arguments = "{}" // clients leave out what a tool does not need
@@ -31,6 +33,12 @@ func (s *Server) call(ctx context.Context, request *sdk.CallToolRequest) (*sdk.C
 	result := s.guarded(callCtx, tools, call, report)
 	flush()
 	return convert(result), nil
+}
+
+// traceparent is the trace that the client is in, where it tells that.
+func traceparent(request *sdk.CallToolRequest) string {
+	text, _ := request.Params.Meta["traceparent"].(string)
+	return text
 }
 
 // guarded keeps a panic of a tool from ending the calls of all others.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/workspace"
@@ -34,6 +36,8 @@ type Options struct {
 	// WorkerWait is how long a job waits while there is no worker at all, 30 s when 0, and QueueWait how long it waits for a
 	// worker that has time, 5 min when 0. Then it is canceled.
 	WorkerWait, QueueWait time.Duration
+	// Tracer makes the spans of calls, the parents of their jobs' spans; nil makes none.
+	Tracer trace.TracerProvider
 	// Budget is how many bytes of output a result shows, explain.DefaultBudget when 0.
 	Budget int
 }

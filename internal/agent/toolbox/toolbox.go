@@ -63,7 +63,7 @@ func (t *Toolbox) Call(ctx context.Context, call agent.ToolCall, progress func(a
 	names := make([]string, len(t.tools))
 	for i, tool := range t.tools {
 		if tool.spec.Name == call.Name {
-			return tool.call(ctx, call.Arguments, progress)
+			return t.traced(ctx, tool, call, progress)
 		}
 		names[i] = tool.spec.Name
 	}

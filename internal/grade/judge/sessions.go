@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
@@ -59,7 +61,8 @@ func (s *sessions) send(ctx context.Context, p checkProgram, r *request) error {
 			return nil
 		}
 	}
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	ctx = trace.ContextWithSpan(context.WithoutCancel(ctx), nil) // nor does it belong into the trace of one submission
+	ctx, cancel := context.WithCancelCause(ctx)
 	fresh := &session{
 		sessions: s, program: p, born: time.Now(), cancel: cancel,
 		requests: make(chan *request, 1), retire: make(chan struct{}),

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sandloop/sandloop/internal/sandbox/labels"
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
+	"github.com/sandloop/sandloop/internal/tracing/spans"
 )
 
 // box is a container whose sandbox-init waits for a job.
@@ -50,7 +51,9 @@ func (b *box) alive() bool {
 
 // start makes a container of the shape and waits until its sandbox-init is ready. What a
 // failure leaves behind is removed.
-func (r *Runner) start(ctx context.Context, spec ContainerSpec, s shape) (*box, error) {
+func (r *Runner) start(ctx context.Context, spec ContainerSpec, s shape) (b *box, err error) {
+	ctx, span := spans.Child(ctx, "container.start")
+	defer func() { endStart(span, err) }()
 	spec.Deadline = r.lifetime() + spec.Hold
 	spec.Expires = time.Now().Add(spec.Deadline + 2*readyTimeout)
 	id, err := r.create(ctx, spec)
@@ -58,7 +61,7 @@ func (r *Runner) start(ctx context.Context, spec ContainerSpec, s shape) (*box, 
 		return nil, err
 	}
 	r.open.Add(1)
-	b := &box{id: id, shape: s, created: time.Now()}
+	b = &box{id: id, shape: s, created: time.Now()}
 	b.expires = b.created.Add(spec.Deadline)
 	if err := r.startCreated(ctx, b); err != nil {
 		return nil, errors.Join(err, r.remove(ctx, b))

@@ -8,6 +8,7 @@ import (
 	"github.com/docker/docker/client"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/tracing/spans"
 )
 
 // startShape starts a container without a job.
@@ -38,6 +39,22 @@ func (r *Runner) startHealed(ctx context.Context, spec ContainerSpec, s shape) (
 		return nil, errors.Join(err, fillErr)
 	}
 	return r.start(ctx, spec, s)
+}
+
+// obtain gives a program a container: one that waits, unless it is to be fresh, or a new one. It tells which.
+func (r *Runner) obtain(
+	ctx context.Context, s shape, reuse *reuseKey, p sandbox.Program, fresh bool,
+) (b *box, waited bool, err error) {
+	ctx, span := spans.Child(ctx, "container.obtain")
+	defer func() { endObtain(span, b, waited, err) }()
+	if !fresh {
+		b = r.waiting(ctx, s, reuse, p.Hold)
+	}
+	if b != nil {
+		return b, true, nil
+	}
+	b, err = r.cold(ctx, s, p)
+	return b, false, err
 }
 
 // cold starts a container for a program.

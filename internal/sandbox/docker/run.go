@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/tracing/spans"
 )
 
 // errStale means that a container that waited for a job died or gave up before it could take it.
@@ -80,13 +81,13 @@ func (r *Runner) runPrepared(
 		defer r.reuse.end()
 	}
 	record := sandbox.Enforcement{Image: prepared.Language.Image, ImageID: found.id, Runtime: r.daemon.runtime}
-	b := r.waiting(ctx, s, reuse, p.Hold)
-	for {
-		waited := b != nil
-		if b == nil {
-			if b, err = r.cold(ctx, s, p); err != nil {
-				return sandbox.Result{}, err
-			}
+	for fresh := false; ; fresh = true {
+		b, waited, err := r.obtain(ctx, s, reuse, p, fresh)
+		if err != nil {
+			return sandbox.Result{}, err
+		}
+		if p.Hold > 0 { // it outlives the job that it was started for
+			ctx = spans.Without(ctx)
 		}
 		record.Reused = b.jobs > 0
 		record.Warm = waited && !record.Reused
@@ -100,7 +101,6 @@ func (r *Runner) runPrepared(
 		result, err := t.run(ctx)
 		if errors.Is(err, errStale) && ctx.Err() == nil {
 			r.stale.Add(1)
-			b = nil
 			continue
 		}
 		if err != nil {

@@ -19,6 +19,7 @@ type session struct {
 	job     job
 	release <-chan struct{} // closed when the input may go
 	started func()          // called once, when user code is about to start
+	spans   *stepSpans
 	// expect is called with how long a test may take, and with 0 while none runs.
 	expect func(time.Duration)
 	// expires is when the container has no time for a further test.
@@ -166,6 +167,7 @@ func (s *session) frame(kind wire.Type, payload []byte) error {
 		s.report.start = new(wire.Start)
 		s.report.steps = []stepOutput{{name: s.stepName(0)}}
 		s.started()
+		s.spans.begin(s.stepName(0))
 		if err := decode(payload, s.report.start); err != nil {
 			return err
 		}
@@ -265,8 +267,15 @@ func (s *session) step(payload []byte) error {
 	s.report.steps[current].report = new(wire.StepReport)
 	s.report.steps = append(s.report.steps, stepOutput{name: s.stepName(current + 1)})
 	report := s.report.steps[current].report
-	if err := decode(payload, report); err != nil || s.job.tests == nil {
+	if err := decode(payload, report); err != nil {
 		return err
+	}
+	s.spans.end(*report)
+	if !report.Failed() {
+		s.spans.begin(s.stepName(current + 1))
+	}
+	if s.job.tests == nil {
+		return nil
 	}
 	switch tests := s.job.tests; {
 	case tests.running && report.Cause == wire.CauseCanceled:
@@ -307,6 +316,7 @@ func (s *session) nextTest() {
 		tests.running = true
 		s.job.spec.Steps = append(s.job.spec.Steps, test.test.Step)
 		s.report.steps[len(s.report.steps)-1].name = test.test.Step.Name
+		s.spans.begin(test.test.Step.Name)
 		s.expect(test.limits.WallTime + reportMargin)
 	}
 	select {

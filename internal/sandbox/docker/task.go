@@ -72,7 +72,7 @@ func (t *task) converse(ctx context.Context) (report, error) {
 	b := t.box
 	deadline := time.AfterFunc(inputTimeout, func() { t.overdue.Store(true); b.hangUp() })
 	b.reader.SetKey(t.job.spec.Key)
-	s := &session{r: b.reader, w: b.writer, job: t.job, release: t.renamed, started: func() {
+	s := &session{r: b.reader, w: b.writer, job: t.job, release: t.renamed, spans: newStepSpans(ctx), started: func() {
 		t.started = time.Now()
 		deadline.Reset(stepTime(t.job.spec.Steps) + reportMargin)
 	}}
@@ -95,6 +95,7 @@ func (t *task) converse(ctx context.Context) (report, error) {
 			b.hangUp() // first, so that no write waits
 		}
 		s.talking().lose()
+		s.spans.close()
 		<-sent
 		if !stop() {
 			<-canceling
