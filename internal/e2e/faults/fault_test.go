@@ -99,7 +99,7 @@ func redisFaults() []fault {
 			inject: func(c *cell) error { return c.lab.Redis.End(syscall.SIGKILL) },
 		},
 		{
-			name: "redis loses its last second", typical: running, outage: time.Second, words: words, losesWrites: true, lift: restart,
+			name: "redis loses its last second", typical: running, outage: 4 * time.Second, words: words, losesWrites: true, lift: restart,
 			inject: func(c *cell) error { return c.lab.Redis.EndLosing(time.Second) },
 		},
 		{
