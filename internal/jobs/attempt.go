@@ -25,6 +25,7 @@ type attempt struct {
 	job       Job
 	cancel    context.CancelCauseFunc
 	begun     atomic.Bool // the worker owns the job, or did
+	revoked   atomic.Bool // a hint said that somebody canceled the job
 	span      trace.Span
 	stored    *sandbox.Result // what the attempt ended its job with, nil if it did not
 }

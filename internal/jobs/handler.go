@@ -58,6 +58,9 @@ func (w *Worker) handle(ctx context.Context, r ref, forwarded bool) error {
 	}
 	a.number, a.started, a.submitted, a.queue = b.attempt, b.started, b.submitted, b.queue
 	a.begun.Store(true)
+	if a.revoked.Load() { // the hint came while Redis' answer was on its way
+		cancel(sandbox.ErrCanceled)
+	}
 	ctx = w.trace(ctx, a, b.trace)
 	w.log.DebugContext(ctx, "job started", "job", r.ID, "attempt", a.number, "queue", a.queue)
 	var end ending

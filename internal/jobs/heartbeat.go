@@ -90,6 +90,7 @@ func (w *Worker) heartbeat(ctx context.Context, info WorkerInfo) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-w.lookNow:
 		}
 		beatCtx, cancel := context.WithTimeout(ctx, heartbeatLimit)
 		if err := w.beat(beatCtx, info); err != nil && ctx.Err() == nil {

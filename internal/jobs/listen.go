@@ -40,6 +40,8 @@ func (l *listener) run() {
 		case *redis.Subscription: // anew after a lost connection: something may have been missed
 			if signal := l.wake[message.Channel]; signal != nil {
 				notify(signal)
+			} else {
+				notify(l.worker.lookNow)
 			}
 		case *redis.Message:
 			if signal := l.wake[message.Channel]; signal != nil {
@@ -54,7 +56,11 @@ func (l *listener) run() {
 // cancelAttempts ends what runs of a job because somebody canceled it.
 func (w *Worker) cancelAttempts(id string) {
 	for _, a := range w.snapshot() {
-		if a.ref.ID == id && a.begun.Load() {
+		if a.ref.ID != id {
+			continue
+		}
+		a.revoked.Store(true) // before the look, for one that begins at this moment
+		if a.begun.Load() {
 			a.cancel(sandbox.ErrCanceled)
 		}
 	}

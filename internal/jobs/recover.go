@@ -39,6 +39,7 @@ if dispatch ~= ARGV[1] or (state == 'running' and owner ~= ARGV[2]) then
 end
 if state == 'running' then
 	local attempt, started = get('attempt', 'started')
+	redis.call('HDEL', KEYS[1], 'token') -- should the worker come back, it has lost the job
 	remember('{"number":' .. attempt .. ',"worker":"' .. owner .. '","started":' .. started ..
 		',"ended":' .. ARGV[3] .. ',"error":"worker lost"}\n')
 	if cancel then
@@ -51,7 +52,6 @@ if state == 'running' then
 	end
 end
 redis.call('HSET', KEYS[1], 'state', 'queued')
-redis.call('HDEL', KEYS[1], 'token')
 return {'queued', tostring(redis.call('HINCRBY', KEYS[1], 'dispatch', 1)), queue, tenant}
 `)
 
@@ -116,8 +116,11 @@ func (w *Worker) putBack(ctx context.Context, member, worker string) (bool, erro
 		return true, w.store.dispatch(ctx, Queue(reply[2]), r.renewed(reply[1]))
 	case reply[0] == "dead": // who gave it up may have died before listing it
 		w.bury(ctx, Queue(reply[2]), r.ID)
-	case reply[0] == "done" && sandbox.Outcome(reply[1]) == sandbox.OutcomeInfraError:
-		w.bury(ctx, Queue(reply[2]), r.ID)
+	case reply[0] == "done":
+		w.killAll(ctx, r.ID)
+		if sandbox.Outcome(reply[1]) == sandbox.OutcomeInfraError {
+			w.bury(ctx, Queue(reply[2]), r.ID)
+		}
 	}
 	return false, nil
 }

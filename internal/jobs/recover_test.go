@@ -3,7 +3,9 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"math"
 	"net"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -91,7 +93,7 @@ func TestLostWorkersCountAsAttempts(t *testing.T) {
 func TestCancelOfALostWorkersJob(t *testing.T) {
 	both(t, func(t *testing.T, b *bundle) {
 		id := b.submit(job("1"))
-		b.ghost(id)
+		ghost, a := b.ghost(id)
 		status, err := b.client.Cancel(b.ctx, id)
 		require.NoError(t, err)
 		require.Equal(t, Running, status.State, "nobody knows yet that its worker is gone")
@@ -99,6 +101,14 @@ func TestCancelOfALostWorkersJob(t *testing.T) {
 		b.start(runner)
 		require.Equal(t, sandbox.OutcomeCanceled, b.await(id).Result.Outcome)
 		require.Empty(t, runner.runs)
+		eventually(t, func() bool {
+			runner.mu.Lock()
+			defer runner.mu.Unlock()
+			return slices.Contains(runner.killed, fmt.Sprintf("%s<%d", id, math.MaxInt))
+		}, "its containers are killed, for no later attempt will do it")
+		stored, err := ghost.finish(b.ctx, a, sandbox.OutcomeCanceled, packResult(okResult("late")))
+		require.NoError(t, err)
+		require.False(t, stored, "it comes back and has lost the job")
 	})
 }
 

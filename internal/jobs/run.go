@@ -61,6 +61,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	end()
 	_ = listener.pubsub.Close()
 	loops.Wait()
+	w.kills.running.Wait()
 	return errors.Join(err, w.deregister(context.WithoutCancel(ctx)))
 }
 

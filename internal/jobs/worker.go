@@ -100,10 +100,12 @@ type Worker struct {
 	forwards       *forwards
 	counters       Counters
 	gate           gate
+	kills          kills
 	canceledResult []byte
 
 	stop    chan struct{} // closed: take no more jobs
 	closing chan struct{} // closed: do not wait for Redis any more
+	lookNow chan struct{} // capacity 1: a hint of a cancel may have been lost
 
 	mu       sync.Mutex
 	attempts map[string]*attempt // by token
@@ -134,7 +136,7 @@ func NewWorker(options WorkerOptions) (*Worker, error) {
 		slots:    newSlots(options.Concurrency, options.InteractiveSlots, options.Weights),
 		forwards: newForwards(options.SessionSlots),
 		gate:     gate{shut: make(chan struct{}, 1)},
-		stop:     make(chan struct{}), closing: make(chan struct{}),
+		stop:     make(chan struct{}), closing: make(chan struct{}), lookNow: make(chan struct{}, 1),
 		attempts: map[string]*attempt{}, unclaimed: map[string]bool{},
 	}, nil
 }
