@@ -30,6 +30,7 @@ type handler struct {
 func (h *handler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	held := <-h.handover
 	defer h.slots.release(held)
+	defer h.worker.vitals.occupy(held, h.forwarded)()
 	var r ref
 	if err := json.Unmarshal(task.Payload(), &r); err != nil || task.Type() != taskType || !validName(r.ID, maxIDBytes) {
 		h.worker.log.Error("task is not a job", "type", task.Type(), "error", err)
@@ -162,6 +163,7 @@ func (w *Worker) settle(ctx context.Context, a *attempt, end ending, problem err
 	}
 	a.stored = &end.Result
 	w.counters.Finished.Add(1)
+	w.observeEnd(a, end.Outcome, end.Duration.Duration())
 	if a.job.Follow {
 		endOutput(ctx, w.store, a.ref.ID)
 	}
@@ -193,6 +195,7 @@ func (w *Worker) requeue(ctx context.Context, a *attempt, reason, problem string
 		w.log.InfoContext(ctx, "job requeued", "job", a.ref.ID, "attempt", a.number)
 		return nil
 	})
+	w.observeReleased(a, reply)
 	switch {
 	case err != nil:
 		return err
@@ -232,6 +235,7 @@ func (w *Worker) fail(ctx context.Context, a *attempt, problem error) error {
 		later := asynq.ProcessIn(retryDelay(a.number-1, problem, nil))
 		return w.store.admit(ctx, w.store.tasks, a.ref.renewed(reply[1]), admission, later)
 	})
+	w.observeReleased(a, reply)
 	switch {
 	case err != nil:
 		return err

@@ -74,6 +74,7 @@ func (w *Worker) handOver(ctx context.Context, a *attempt, problem error) error 
 		}
 		return w.forward(ctx, a.ref.renewed(reply[1]), reply[2])
 	})
+	w.observeReleased(a, reply)
 	switch {
 	case err != nil:
 		return err

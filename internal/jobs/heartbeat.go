@@ -85,7 +85,10 @@ func (w *Worker) claimID(ctx context.Context, info WorkerInfo) error {
 func (w *Worker) heartbeat(ctx context.Context, info WorkerInfo) {
 	tick := time.NewTicker(heartbeatPeriod)
 	defer tick.Stop()
+	defer w.vitals.heartbeat.rest()
+	w.beaten(nil, time.Now()) // the claim was the first
 	for {
+		w.vitals.heartbeat.beat()
 		select {
 		case <-ctx.Done():
 			return
@@ -93,9 +96,11 @@ func (w *Worker) heartbeat(ctx context.Context, info WorkerInfo) {
 		case <-w.lookNow:
 		}
 		beatCtx, cancel := context.WithTimeout(ctx, heartbeatLimit)
-		if err := w.beat(beatCtx, info); err != nil && ctx.Err() == nil {
+		err := w.beat(beatCtx, info)
+		if err != nil && ctx.Err() == nil {
 			w.log.Warn("heartbeat not written", "error", err)
 		}
+		w.beaten(err, time.Now())
 		cancel()
 	}
 }

@@ -118,6 +118,7 @@ func (w *Worker) putBack(ctx context.Context, member, worker string) (bool, erro
 		w.bury(ctx, Queue(reply[2]), r.ID)
 	case reply[0] == "done":
 		w.killAll(ctx, r.ID)
+		w.observe(Observation{Queue: Queue(reply[2]), Outcome: sandbox.Outcome(reply[1])})
 		if sandbox.Outcome(reply[1]) == sandbox.OutcomeInfraError {
 			w.bury(ctx, Queue(reply[2]), r.ID)
 		}

@@ -53,6 +53,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	chores, choreErr := w.startChores(running)
 	err = errors.Join(err, choreErr)
 	if err == nil {
+		w.vitals.serving.Store(true)
 		w.log.InfoContext(ctx, "worker started", "slots", info.Slots, "interactive_slots", info.InteractiveSlots)
 		<-ctx.Done()
 	}

@@ -41,7 +41,9 @@ type sweeper struct {
 
 // run sweeps until ctx ends.
 func (s *sweeper) run(ctx context.Context) {
+	defer s.worker.vitals.sweep.rest()
 	for {
+		s.worker.vitals.sweep.beat()
 		select {
 		case <-ctx.Done():
 			return
@@ -80,6 +82,7 @@ func (s *sweeper) sweep(ctx context.Context, now time.Time) error {
 			errs = append(errs, fmt.Errorf("recover from worker %s: %w", id, err))
 			continue
 		}
+		s.worker.lost(time.Since(s.suspects[id]))
 		delete(s.suspects, id)
 	}
 	if s.count++; s.count%strandedEvery == 0 {

@@ -69,11 +69,16 @@ type WorkerOptions struct {
 	Host      string
 	Reap      func(context.Context) error
 	ReapEvery time.Duration
+	// Observe is told of each job that got its result here, and ObserveRecovery of each lost worker whose jobs are back
+	// on their queues and of how long that took since its heartbeat was first missed. Both are called from many goroutines
+	// and must return at once; nil is nobody.
+	Observe         func(Observation)
+	ObserveRecovery func(took time.Duration)
+	// Tracer makes the spans of attempts; nil makes none.
+	Tracer trace.TracerProvider
 	// Ready tells whether Runner can run a program at all, and nil means that it always can. It is asked after an attempt
 	// failed by our own doing. While it returns an error the worker takes no jobs, and the failure counts against none.
 	Ready func(context.Context) error
-	// Tracer makes the spans of attempts; nil makes none.
-	Tracer trace.TracerProvider
 	// Log is told what happens; nil is silence.
 	Log *slog.Logger
 }
@@ -88,6 +93,11 @@ type Counters struct {
 	Dropped atomic.Int64
 	// Recovered counts jobs of lost workers that were put back, Requeued those of our own at shutdown.
 	Recovered, Requeued atomic.Int64
+	// Lost counts dead workers whose jobs this one put back.
+	Lost atomic.Int64
+	// HeartbeatsLate counts heartbeats that came 1.5 s or more after the one before, HeartbeatsFailed those that
+	// Redis did not take.
+	HeartbeatsLate, HeartbeatsFailed atomic.Int64
 }
 
 // Worker takes jobs from the queues and runs them.
@@ -99,6 +109,7 @@ type Worker struct {
 	slots          *slots
 	forwards       *forwards
 	counters       Counters
+	vitals         vitals
 	gate           gate
 	kills          kills
 	canceledResult []byte
