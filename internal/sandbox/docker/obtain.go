@@ -13,7 +13,7 @@ import (
 
 // startShape starts a container without a job.
 func (r *Runner) startShape(ctx context.Context, s shape) (*box, error) {
-	return r.startHealed(ctx, r.specOf(s), s)
+	return r.startObserved(ctx, r.specOf(s), s, true)
 }
 
 func (r *Runner) specOf(s shape) ContainerSpec {
@@ -65,7 +65,7 @@ func (r *Runner) cold(ctx context.Context, s shape, p sandbox.Program) (*box, er
 		spec.Job, spec.Attempt = p.ID, p.Attempt
 	}
 	spec.Hold = p.Hold
-	return r.startHealed(ctx, spec, s)
+	return r.startObserved(ctx, spec, s, false)
 }
 
 // waiting takes a container that was started before: one of the batch, if reuse is not nil, or a warm one. It

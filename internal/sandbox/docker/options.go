@@ -51,6 +51,9 @@ type Options struct {
 	// AllowReuse lets the programs of a batch that ask for it run one after the other in one container. Without
 	// it each has its own, which is more than it asks for.
 	AllowReuse bool
+	// OnStart is told of each container that started or could not; it is called from many goroutines and must return at
+	// once. nil is nobody.
+	OnStart func(Start)
 	// Log is where trouble that no caller sees goes; nil is slog.Default().
 	Log *slog.Logger
 }
