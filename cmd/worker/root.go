@@ -37,6 +37,7 @@ func newRootCommand(a *app) *cobra.Command {
 	config.AddFlags(root.PersistentFlags())
 	flags := root.Flags()
 	config.AddFlag(flags, "concurrency", "worker.concurrency", "run this `number` of jobs at once; 0 finds out what fits")
+	config.AddFlag(flags, "admin", "admin.addr", "serve probes, metrics and pages at this `address`, such as 127.0.0.1:9390")
 	embedded := flags.Bool("embedded", false, "serve a Redis inside this process; nothing in it survives (redis.addr embedded)")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *embedded {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 
 	"github.com/sandloop/sandloop/config"
 	"github.com/sandloop/sandloop/internal/jobs"
@@ -27,6 +28,8 @@ func (a *app) serve(ctx context.Context, c config.Config) (err error) {
 	defer func() { err = errors.Join(err, p.close()) }()
 
 	id := jobs.NewWorkerID()
+	ops := p.operate(ctx, c, id, log)
+	defer func() { err = errors.Join(err, ops.end(ctx)) }()
 	installation, err := jobs.EnsureInstallation(ctx, p.queue, c.Redis.Prefix, p.queue.installation())
 	if err != nil {
 		return unlessStopped(ctx, &startError{[]error{err}}, log)
@@ -38,6 +41,7 @@ func (a *app) serve(ctx context.Context, c config.Config) (err error) {
 	defer traces.Close(ctx)
 	options := p.options
 	options.Worker, options.Installation, options.Log = id, installation, log.With("worker", id)
+	options.OnStart = ops.metrics.ContainerStarted
 	runner, err := docker.New(ctx, p.daemon.client, options)
 	if err != nil {
 		return unlessStopped(ctx, &startError{[]error{err}}, log)
@@ -53,11 +57,12 @@ func (a *app) serve(ctx context.Context, c config.Config) (err error) {
 	defer watchSessions(ctx, inSessions)() // and so are these
 	worker, err := p.newWorker(c, jobs.WorkerOptions{
 		ID: id, Runner: runner, Judge: judge, Sessions: inSessions, SessionSlots: max(1, c.Sessions.Live), Concurrency: slots, Log: log, Ready: runner.Probe,
-		Tracer: traces.Provider(),
-	}, installation, runner.InitVolume())
+		Tracer: traces.Provider(), Observe: ops.metrics.JobFinished, ObserveRecovery: ops.metrics.WorkerRecovered,
+	}, installation, runner.InitVolume(), ops)
 	if err != nil {
 		return err
 	}
+	ops.watch(worker, runner, inSessions, c.Sessions.Live)
 	err = worker.Run(ctx)
 	logEnd(log, worker, runner)
 	return err
@@ -78,6 +83,7 @@ type parts struct {
 	queue   *queue
 	daemon  *daemon
 	options docker.Options
+	admin   net.Listener // nil if nothing is to be served
 }
 
 // prepare connects to everything and looks at it. The error tells everything that is wrong.
@@ -97,6 +103,9 @@ func prepare(ctx context.Context, c config.Config, log *slog.Logger) (*parts, er
 		problems = append(problems, err)
 	} else if languages != nil {
 		problems = append(problems, checkImages(ctx, p.daemon, languages, log)...)
+	}
+	if p.admin, err = listenAdmin(ctx, c.Admin); err != nil {
+		problems = append(problems, err)
 	}
 	if len(problems) > 0 {
 		return nil, errors.Join(&startError{problems}, p.close())
@@ -121,6 +130,9 @@ func checkImages(ctx context.Context, d *daemon, languages *sandbox.Languages, l
 
 func (p *parts) close() error {
 	var errs []error
+	if p.admin != nil {
+		_ = p.admin.Close() // again, if it was served
+	}
 	if p.daemon != nil {
 		errs = append(errs, p.daemon.client.Close())
 	}
@@ -131,7 +143,7 @@ func (p *parts) close() error {
 }
 
 // newWorker completes the options of a worker with what the configuration says.
-func (p *parts) newWorker(c config.Config, options jobs.WorkerOptions, installation, volume string) (*jobs.Worker, error) {
+func (p *parts) newWorker(c config.Config, options jobs.WorkerOptions, installation, volume string, ops *operations) (*jobs.Worker, error) {
 	client := jobs.NewClient(p.queue, jobs.ClientOptions{Prefix: c.Redis.Prefix, Log: options.Log})
 	sweeper, err := reaper.New(p.daemon.client, reaper.Options{
 		Installation: installation, Self: options.ID, Volume: volume, Alive: client.WorkerAlive, Grace: c.Reaper.Grace,
@@ -147,7 +159,8 @@ func (p *parts) newWorker(c config.Config, options jobs.WorkerOptions, installat
 	}
 	options.Host, options.ReapEvery = p.daemon.hostID(), c.Reaper.Period
 	options.Reap = func(ctx context.Context) error {
-		_, err := sweeper.Sweep(ctx)
+		report, err := sweeper.Sweep(ctx)
+		ops.metrics.Swept(report, err)
 		return err
 	}
 	return jobs.NewWorker(options)
