@@ -63,6 +63,9 @@ type fakeQueue struct {
 	canceled  []string
 	broken    error // what Stats says
 	workers   int
+	tracked   map[string]bool
+	revoked   bool // the batch was canceled
+	revokes   int  // how often it was canceled by the run itself
 }
 
 type fakeJob struct {
@@ -74,7 +77,7 @@ type fakeJob struct {
 
 func newFakeQueue() *fakeQueue {
 	return &fakeQueue{
-		jobs: map[string]*fakeJob{}, submitted: map[string]int{}, workers: 1,
+		jobs: map[string]*fakeJob{}, submitted: map[string]int{}, workers: 1, tracked: map[string]bool{},
 		judge: func(job jobs.Job) (jobs.Record, bool) { return verdict(grade.AC), true },
 	}
 }
@@ -191,6 +194,66 @@ func (q *fakeQueue) Cancel(_ context.Context, id string) (jobs.Status, error) {
 		q.endLocked(id, outcome(sandbox.OutcomeCanceled))
 	}
 	return jobs.Status{ID: id}, nil
+}
+
+func (q *fakeQueue) TrackBatch(_ context.Context, _ string, add, ended []string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, id := range ended {
+		delete(q.tracked, id)
+	}
+	if q.revoked {
+		return jobs.ErrBatchCanceled
+	}
+	for _, id := range add {
+		q.tracked[id] = true
+	}
+	return nil
+}
+
+func (q *fakeQueue) ResumeBatch(context.Context, string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.revoked = false
+	return nil
+}
+
+func (q *fakeQueue) BatchCanceled(context.Context, string) (bool, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.revoked, q.broken
+}
+
+func (q *fakeQueue) CancelBatch(context.Context, string) (jobs.BatchCancellation, error) {
+	q.cancelBatch()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.revokes++
+	return jobs.BatchCancellation{}, q.broken
+}
+
+// cancelBatch cancels every job that is tracked, as somebody else does.
+func (q *fakeQueue) cancelBatch() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.revoked = true
+	for id := range q.tracked {
+		if job := q.jobs[id]; job != nil && !isClosed(job.done) {
+			q.endLocked(id, outcome(sandbox.OutcomeCanceled))
+		}
+	}
+}
+
+// left lists the sources of the jobs that are tracked.
+func (q *fakeQueue) left() (sources []string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for id := range q.tracked {
+		if job := q.jobs[id]; job != nil {
+			sources = append(sources, string(job.job.Program.Source))
+		}
+	}
+	return sources
 }
 
 func (q *fakeQueue) Stats(context.Context) (jobs.Stats, error) {

@@ -14,6 +14,10 @@ type Client interface {
 	SubmitMany(ctx context.Context, batch []jobs.Job) ([]jobs.Submission, error)
 	Await(ctx context.Context, id string) (jobs.Record, error)
 	Cancel(ctx context.Context, id string) (jobs.Status, error)
+	TrackBatch(ctx context.Context, name string, add, ended []string) error
+	ResumeBatch(ctx context.Context, name string) error
+	BatchCanceled(ctx context.Context, name string) (bool, error)
+	CancelBatch(ctx context.Context, name string) (jobs.BatchCancellation, error)
 	Stats(ctx context.Context) (jobs.Stats, error)
 }
 

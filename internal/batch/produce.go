@@ -22,6 +22,8 @@ type pending struct {
 	// prepared and restored are those of the run when it was submitted.
 	prepared, restored int
 	lost               bool // Redis lost it, and it was not submitted again yet
+	existing           bool // it was there already when it was last handed in
+	left               bool // it goes on without us
 }
 
 // produce submits the entries as the window allows, and starts a goroutine of judging for each.
@@ -145,6 +147,9 @@ func (r *run) release(p *pending) {
 	r.mu.Lock()
 	delete(r.flying, p.job.ID)
 	r.mu.Unlock()
+	if !p.left {
+		r.untrack(p.job.ID)
+	}
 	r.unhold(p)
 }
 

@@ -18,10 +18,14 @@ import (
 //
 // What the sequence yields as an error ends the run, and so does an error of Options.Done or of the
 // results file. Jobs in flight then go on; a run with the same Results finds their results.
+//
+// The error is [ErrCanceled] when somebody canceled the batch by its name: then nothing of it goes on, and a run with the same
+// Results judges what has no result yet.
 func Run(ctx context.Context, client Client, entries iter.Seq2[Entry, error], options Options) (Counts, error) {
 	r := newRun(client, options.withDefaults())
 	working, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
+	r.fail = fail
 	waiting, stopWaiting := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWaiting()
 
@@ -57,6 +61,7 @@ func Run(ctx context.Context, client Client, entries iter.Seq2[Entry, error], op
 			fail(err)
 		}
 	}
+	r.untrackRest(ctx)
 	return r.counts, r.end(ctx, context.Cause(working))
 }
 
@@ -76,7 +81,10 @@ type run struct {
 	exhausted bool          // every entry was submitted; for who knows that produced is closed
 	endings   atomic.Int64  // results so far, for watch
 	canceling atomic.Bool   // what is in flight is being canceled
+	revoked   atomic.Bool   // somebody canceled the batch
+	fail      context.CancelCauseFunc
 	outage    outage
+	tracking  tracking
 
 	preparing sync.Mutex
 	prepared  int // how often; 0 is not yet

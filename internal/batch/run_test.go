@@ -371,6 +371,8 @@ func (f *forgetful) SubmitMany(_ context.Context, batch []jobs.Job) ([]jobs.Subm
 	return make([]jobs.Submission, len(batch)), nil
 }
 
+func (f *forgetful) TrackBatch(context.Context, string, []string, []string) error { return nil }
+
 func (f *forgetful) Await(_ context.Context, id string) (jobs.Record, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -23,7 +23,32 @@ func newScope() string {
 	return hex.EncodeToString(scope)
 }
 
-func (r *Results) statePath() string { return r.path + ".state" }
+func (r *Results) statePath() string { return statePath(r.path) }
+
+func statePath(results string) string { return results + ".state" }
+
+// Name is the name under which the batch can be canceled. It changes when the batch has come to its end or was canceled.
+func (r *Results) Name() string { return r.state.Scope }
+
+// NameOf reads the name of the batch that a results file is of. It is empty when the batch has come to its end. The file may be open
+// in another process.
+func NameOf(results string) (string, error) {
+	if _, err := os.Stat(results); err != nil {
+		return "", err
+	}
+	content, err := os.ReadFile(statePath(results))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	var known state
+	if err == nil {
+		err = json.Unmarshal(content, &known)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", statePath(results), err)
+	}
+	return known.Scope, nil
+}
 
 // openState reads the state of the run that goes on, or begins a new one.
 func (r *Results) openState(fresh bool) error {

@@ -45,7 +45,7 @@ func (r *run) handIn(ctx context.Context, left []*pending, settled func(*pending
 			r.calm(&r.outage.submitting)
 			return nil
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || r.revoked.Load() {
 			return left
 		}
 		r.trouble(&r.outage.submitting, err)
@@ -60,6 +60,9 @@ func (r *run) handIn(ctx context.Context, left []*pending, settled func(*pending
 
 // handInOnce returns what is to be tried again, and why.
 func (r *run) handInOnce(ctx context.Context, chunk []*pending, settled func(*pending, error)) (left []*pending, problem error) {
+	if err := r.track(ctx, chunk); err != nil {
+		return chunk, err
+	}
 	for _, p := range chunk {
 		if err := r.prepare(ctx, p); err != nil {
 			return chunk, fmt.Errorf("prepare the batch: %w", err)
@@ -73,6 +76,7 @@ func (r *run) handInOnce(ctx context.Context, chunk []*pending, settled func(*pe
 	for i, p := range chunk {
 		switch err := submissions[i].Err; {
 		case err == nil, errors.Is(err, jobs.ErrConflict), errors.Is(err, jobs.ErrTooLarge):
+			p.existing = err == nil && submissions[i].Existing
 			settled(p, err)
 		default:
 			left, problem = append(left, p), err

@@ -57,6 +57,9 @@ func (r *run) watch(ctx context.Context, finished <-chan struct{}) {
 			return
 		case <-ticker.C:
 		}
+		if r.isCanceled(ctx) {
+			return
+		}
 		if now := r.endings.Load(); now != last {
 			last, deserted = now, false
 			continue

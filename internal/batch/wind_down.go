@@ -10,14 +10,17 @@ import (
 const (
 	// cancelGrace bounds the cancellation of what is in flight, and the wait for its ends.
 	cancelGrace = 10 * time.Second
+	// revokedGrace is the same for a batch that somebody canceled, where nobody waits at a keyboard for its end.
+	revokedGrace = time.Minute
 	// cancelsAtOnce is how many jobs are canceled at the same time.
 	cancelsAtOnce = 16
 )
 
 // windDown decides what becomes of the jobs in flight once the run has to end. Unless they are to be
-// canceled nothing: they go on, and another run finds their results.
+// canceled nothing: they go on, and another run finds their results. Of a batch that somebody canceled this cancels what was
+// submitted at the same moment.
 func (r *run) windDown(ctx context.Context, finished <-chan struct{}) {
-	if ctx.Err() == nil || !r.options.CancelOnInterrupt {
+	if !r.revoked.Load() && (ctx.Err() == nil || !r.options.CancelOnInterrupt) {
 		return
 	}
 	<-r.produced // or a job could be made after it was canceled
@@ -28,9 +31,19 @@ func (r *run) windDown(ctx context.Context, finished <-chan struct{}) {
 			r.notice("%v: what is canceled now has to be judged by the run after the next", err)
 		}
 	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelGrace)
+	grace := cancelGrace
+	if r.revoked.Load() {
+		grace = revokedGrace
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer stop()
-	r.cancelAll(ctx)
+	if r.revoked.Load() {
+		if _, err := r.client.CancelBatch(ctx, r.scope); err != nil {
+			r.notice("%v", err)
+		}
+	} else {
+		r.cancelAll(ctx)
+	}
 	select {
 	case <-finished:
 	case <-ctx.Done():
