@@ -41,11 +41,12 @@ const batchHelp = `batch judges each line of a file, a JSON object:
 Nothing is submitted while a line is wrong. Each result is added to the results file as it
 comes. The same command after an interruption or a crash goes on where it was, and
 judges nothing twice; what could not be judged (IE) is tried again. Ctrl-C leaves what is in the
-queue running, or cancels it with --cancel-on-interrupt.
+queue running, or cancels it with --cancel-on-interrupt; enqueue batch cancel ends the batch from
+anywhere, then and later. A batch whose file is called cancel is ./cancel.
 
 Exit codes: 0 when every verdict is AC, or the one that the line expects; 1 when one is not;
 2 for a wrong command line or batch; 125 when something could not be judged (IE) or Redis
-failed; 130 when interrupted.`
+failed; 130 when interrupted or canceled.`
 
 // batchFlags are what a command line says about a batch.
 type batchFlags struct {
@@ -70,6 +71,7 @@ func newBatchCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args[0]) },
 	}
 	f.add(cmd.Flags())
+	cmd.AddCommand(newBatchCancelCommand(a))
 	return cmd
 }
 

@@ -35,10 +35,10 @@ Old verdict stands beside new.
 
 Each result is added to the results file as it comes. The same command after an interruption or a crash
 goes on where it was. Ctrl-C leaves what is in the queue running, or cancels it with
---cancel-on-interrupt.
+--cancel-on-interrupt; enqueue batch cancel ends the grading from anywhere, then and later.
 
 Exit codes: 0 when every submission is accepted, 1 when one is not, 2 for a wrong command line, package or
-archive, 125 when something could not be judged (IE) or Redis failed, 130 when interrupted.`
+archive, 125 when something could not be judged (IE) or Redis failed, 130 when interrupted or canceled.`
 
 // gradeFlags are what a command line says about grading submissions.
 type gradeFlags struct {

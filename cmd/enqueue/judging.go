@@ -100,6 +100,7 @@ func (f *judgingFlags) judge(ctx context.Context, a *app, s *settings, j judging
 		return before, err
 	}
 	defer closeClient()
+	say(a.stderr, "batch %s: enqueue batch cancel %[1]s ends it from anywhere", kept.Name())
 	shown := newProgress(a.stderr, number)
 	running, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -129,8 +130,11 @@ func (f *judgingFlags) interrupted(a *app, counts batch.Counts, number int, path
 		say(a.stderr, "jobs that go on in the queue: %d", left)
 	}
 	say(a.stderr, "the same command goes on from here")
-	if errors.Is(err, context.Canceled) {
+	switch {
+	case errors.Is(err, context.Canceled):
 		return exitWith(exitInterrupted, nil)
+	case errors.Is(err, batch.ErrCanceled):
+		return exitWith(exitInterrupted, err)
 	}
 	return err
 }

@@ -33,6 +33,7 @@ func newRootCommand(a *app) *cobra.Command {
 	root.AddCommand(
 		newRunCommand(a), newSubmitCommand(a), newWaitCommand(a), newResultCommand(a), newStatusCommand(a),
 		newBatchCommand(a), newCancelCommand(a), newStatsCommand(a), newLanguagesCommand(a), newReportCommand(a), newProblemCommand(a), newGradeCommand(a), newSessionCommand(a),
+		newDeadCommand(a), newTopCommand(a),
 	)
 	cli.AddVersion(root, a.stdout)
 	return root

@@ -35,9 +35,9 @@ func newStatsCommand(a *app) *cobra.Command {
 
 func printStats(stdout io.Writer, stats jobs.Stats) error {
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "QUEUE\tWAITING\tRUNNING\tTO RETRY\tGIVEN UP")
+	_, _ = fmt.Fprintln(table, "QUEUE\tWAITING\tRUNNING\tTO RETRY\tGIVEN UP\tTENANTS\tOLDEST")
 	for _, queue := range stats.Queues {
-		_, _ = fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\n", queue.Queue, queue.Pending, queue.Running, queue.Retry, queue.Dead)
+		_, _ = fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%s\n", queue.Queue, queue.Pending, queue.Running, queue.Retry, queue.Dead, queue.Tenants, oldest(queue))
 	}
 	_, _ = fmt.Fprintln(table)
 	if len(stats.Workers) == 0 {
@@ -49,4 +49,12 @@ func printStats(stdout io.Writer, stats jobs.Stats) error {
 		_, _ = fmt.Fprintf(table, "%s\t%d\t+%d\t%d\t%s\n", printable(worker.ID), worker.Slots, worker.InteractiveSlots, worker.Running, worker.Started.Local().Format(time.RFC3339))
 	}
 	return table.Flush()
+}
+
+// oldest is for how long the first job of a queue has waited.
+func oldest(queue jobs.QueueStats) string {
+	if queue.Pending == 0 {
+		return "-"
+	}
+	return time.Duration(queue.OldestSeconds * float64(time.Second)).Round(time.Second).String()
 }

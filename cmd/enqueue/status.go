@@ -50,6 +50,9 @@ func printStatus(stdout io.Writer, status jobs.Status) error {
 	row("submitted", localTime(status.SubmittedAt))
 	row("started", localTime(status.StartedAt))
 	row("finished", localTime(status.FinishedAt))
+	for _, at := range status.RetriedAt {
+		row("retried", localTime(at))
+	}
 	if status.CancelRequested {
 		row("canceled", "requested")
 	}

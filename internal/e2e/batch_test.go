@@ -152,8 +152,14 @@ func countLines(t *testing.T, path string) int {
 // startBatch starts `enqueue batch` in the background.
 func (in *installation) startBatch(t *testing.T, path, results string) *worker {
 	t.Helper()
+	return in.startClient(t, "batch", path, "--results", results, "--reuse", "--window", "100")
+}
+
+// startClient starts enqueue in the background.
+func (in *installation) startClient(t *testing.T, args ...string) *worker {
+	t.Helper()
 	c := &worker{
-		process: exec.Command(filepath.Join(bin, "enqueue"), "batch", path, "--results", results, "--reuse", "--window", "100"), //nolint:noctx // ended in Cleanup
+		process: exec.Command(filepath.Join(bin, "enqueue"), args...), //nolint:noctx // ended in Cleanup
 		log:     &logBuffer{}, ended: make(chan struct{}),
 	}
 	c.process.Env, c.process.Dir = in.env, in.dir
@@ -165,7 +171,7 @@ func (in *installation) startBatch(t *testing.T, path, results string) *worker {
 		_ = c.process.Process.Kill()
 		<-c.ended
 		if t.Failed() {
-			t.Logf("batch %d:\n%s", c.process.Process.Pid, c.log)
+			t.Logf("enqueue %d:\n%s", c.process.Process.Pid, c.log)
 		}
 	})
 	return c

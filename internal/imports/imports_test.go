@@ -23,6 +23,7 @@ func TestNobodyLinksWhatItMustNot(t *testing.T) {
 	t.Parallel()
 	const docker, sdk = module + "internal/sandbox/docker", "github.com/docker/docker/"
 	const anthropic, openai = "github.com/anthropics/", "github.com/openai/"
+	const terminal, terminals = "charm.land/", "github.com/charmbracelet/" // what only a live view needs
 	const otelSDK = "go.opentelemetry.io/otel/sdk/"
 	for pkg, forbidden := range map[string][]string{
 		"internal/jobs":           {docker, sdk, module + "config", otelSDK},
@@ -39,8 +40,9 @@ func TestNobodyLinksWhatItMustNot(t *testing.T) {
 		"internal/tracing":        {docker, sdk, module + "internal/jobs", "github.com/redis/", "github.com/hibiken/"},
 		"internal/tracing/spans":  {docker, sdk, module + "internal/jobs", module + "config", otelSDK},
 		"internal/agent/mcp":      {docker, sdk, module + "internal/jobs", "github.com/redis/"},
-		"cmd/agent":               {docker, sdk, module + "internal/reaper"},
-		"cmd/worker":              {anthropic, openai},
+		"internal/top":            {docker, sdk, module + "internal/reaper"},
+		"cmd/agent":               {docker, sdk, module + "internal/reaper", terminal, terminals},
+		"cmd/worker":              {anthropic, openai, terminal, terminals},
 		"internal/grade/judge":    {docker, sdk, module + "internal/jobs", "github.com/redis/", "github.com/hibiken/"},
 	} {
 		for _, dependency := range dependencies(t, pkg) {
