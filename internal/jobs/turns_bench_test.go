@@ -74,3 +74,14 @@ func BenchmarkTake(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCancel reports how long it takes to cancel 10,000 of 20,000 jobs that wait.
+func BenchmarkCancel(b *testing.B) {
+	for b.Loop() {
+		b.StopTimer()
+		bundle := setup(b)
+		ids := bundle.submitMany("alice", 20_000)
+		b.StartTimer()
+		bundle.cancelHalf(ids)
+	}
+}
