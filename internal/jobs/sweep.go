@@ -97,6 +97,7 @@ func (s *sweeper) look(ctx context.Context, now time.Time) (dead []string, err e
 	if err != nil {
 		return nil, fmt.Errorf("list workers: %w", err)
 	}
+	ids = s.watched(ids)
 	alive, err := s.worker.store.alive(ctx, append(ids, s.worker.id)...)
 	if err != nil {
 		return nil, err
