@@ -84,6 +84,7 @@ type run struct {
 	revoked   atomic.Bool   // somebody canceled the batch
 	fail      context.CancelCauseFunc
 	outage    outage
+	full      atomic.Bool // it was said that there is no room in the queue
 	tracking  tracking
 
 	preparing sync.Mutex

@@ -42,15 +42,14 @@ func (r *run) handIn(ctx context.Context, left []*pending, settled func(*pending
 	for pause := r.options.RetryMin; len(left) > 0; pause = min(2*pause, r.options.RetryMax) {
 		var err error
 		if left, err = r.handInOnce(ctx, left, settled); err == nil {
-			r.calm(&r.outage.submitting)
+			r.unhindered()
 			return nil
 		}
 		if ctx.Err() != nil || r.revoked.Load() {
 			return left
 		}
-		r.trouble(&r.outage.submitting, err)
 		select {
-		case <-time.After(pause):
+		case <-time.After(r.hindered(err, pause)):
 		case <-ctx.Done():
 			return left
 		}
@@ -75,11 +74,14 @@ func (r *run) handInOnce(ctx context.Context, chunk []*pending, settled func(*pe
 	submissions, _ := r.client.SubmitMany(ctx, batch) // each submission has its own error
 	for i, p := range chunk {
 		switch err := submissions[i].Err; {
-		case err == nil, errors.Is(err, jobs.ErrConflict), errors.Is(err, jobs.ErrTooLarge):
+		case err == nil, errors.Is(err, jobs.ErrConflict), errors.Is(err, jobs.ErrTooLarge), neverFits(err):
 			p.existing = err == nil && submissions[i].Existing
 			settled(p, err)
 		default:
 			left, problem = append(left, p), err
+			if _, full := isFull(err); full {
+				p.prepared-- // Redis lost nothing, so nothing is to be prepared again
+			}
 		}
 	}
 	return left, problem
