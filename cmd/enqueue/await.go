@@ -43,9 +43,13 @@ func awaitError(id string, err error) error {
 	return fmt.Errorf("job %s is still %s and goes on: enqueue wait %s", id, late.Status.State, id)
 }
 
-// submitError makes the user's own mistakes usage errors.
+// submitError gives the user's own mistakes, and a queue that is full, their exit codes.
 func submitError(err error) error {
-	if errors.Is(err, jobs.ErrConflict) || errors.Is(err, jobs.ErrTooLarge) {
+	var full *jobs.QuotaError
+	if errors.As(err, &full) && full.RetryAfter > 0 {
+		return exitWith(exitFull, err)
+	}
+	if full != nil || errors.Is(err, jobs.ErrConflict) || errors.Is(err, jobs.ErrTooLarge) {
 		return usageError(err)
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 const (
 	exitNotOK       = 1             // compile error; wait: a program was not ok
 	exitUsage       = cli.ExitUsage // bad command line, or a job that is refused
+	exitFull        = 75            // too much waits already; EX_TEMPFAIL of sysexits.h
 	exitTimeout     = 124           // wall-clock or CPU-time limit, as timeout(1) has it
 	exitFailure     = cli.ExitFailure
 	exitInterrupted = cli.ExitInterrupted // Ctrl-C, or canceled by someone else
@@ -24,12 +25,14 @@ const exitCodesHelp = `Exit codes of run and result:
   the program's own; 128+N when signal N killed it
   1    the program does not compile
   2    bad command line, or a job that is refused
+  75   too much waits already in the queue or of the tenant: try again later
   124  the wall-clock or the CPU-time limit ended it
   125  our failure: Redis down, no such job, no result yet, the job could not be run
   130  canceled, by Ctrl-C or by someone else
   137  out of memory
   141  the reader of our output went away; the job is canceled
   153  ended for writing too much, where an operator sets output_kill
+submit: 0, or 2, 75 and 125 with the same meaning.
 wait: 0 when every program is ok, 1 when one is not, 125 when a result cannot be had.
 With --json the field "result.outcome" tells them apart without doubt.`
 

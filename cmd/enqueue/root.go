@@ -32,7 +32,7 @@ func newRootCommand(a *app) *cobra.Command {
 	config.AddFlag(flags, "trace", "tracing.endpoint", "send traces to this OTLP over HTTP `endpoint` (default: none)")
 	root.AddCommand(
 		newRunCommand(a), newSubmitCommand(a), newWaitCommand(a), newResultCommand(a), newStatusCommand(a),
-		newBatchCommand(a), newCancelCommand(a), newStatsCommand(a), newLanguagesCommand(a), newReportCommand(a), newProblemCommand(a), newGradeCommand(a), newSessionCommand(a),
+		newBatchCommand(a), newCancelCommand(a), newQuotaCommand(a), newStatsCommand(a), newLanguagesCommand(a), newReportCommand(a), newProblemCommand(a), newGradeCommand(a), newSessionCommand(a),
 		newDeadCommand(a), newTopCommand(a),
 	)
 	cli.AddVersion(root, a.stdout)
