@@ -7,6 +7,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 export PATH=$PATH:/usr/sbin:/sbin
 
+state=${SANDLOOP_STATE:-${XDG_STATE_HOME:-${HOME:-/root}/.local/state}/sandloop}
+
 # shellcheck source=scripts/setup/say.sh
 . "$root/scripts/setup/say.sh"
 # shellcheck source=scripts/setup/apt.sh
