@@ -134,13 +134,15 @@ func (r *run) noteLog(w *faults.Worker) {
 			continue
 		}
 		var said struct {
-			Time        time.Time `json:"time"`
-			Worker, Job string
+			Time   time.Time `json:"time"`
+			Worker string    `json:"worker"`
+			Job    any       `json:"job"`
 		}
 		if err := json.Unmarshal([]byte(line.Text), &said); err != nil {
 			r.t.Errorf("log of worker %d: %v", w.PID(), err)
 			continue
 		}
-		r.record.Add(soak.Event{At: said.Time, Kind: soak.Logged, Worker: said.Worker, Job: said.Job, Message: line.Message, Text: line.Text})
+		job, _ := said.Job.(string) // of a dispatch it is more than an id
+		r.record.Add(soak.Event{At: said.Time, Kind: soak.Logged, Worker: said.Worker, Job: job, Message: line.Message, Text: line.Text})
 	}
 }

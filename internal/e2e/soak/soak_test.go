@@ -5,6 +5,7 @@ package soak_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/sandloop/sandloop/internal/e2e/faults"
 	"github.com/sandloop/sandloop/internal/e2e/soak"
+	"github.com/sandloop/sandloop/internal/jobs"
 )
 
 const (
@@ -42,6 +44,8 @@ func (r *run) random(part uint64) *rand.Rand { return rand.New(rand.NewPCG(r.see
 func TestSoak(t *testing.T) {
 	s := settingsOf(t)
 	t.Logf("soak: SOAK_SEED=%d for %s, history in %s", s.seed, s.length, s.history)
+	jobs.LogRedis(slog.New(slog.DiscardHandler)) // what the producers do not reach is broken on purpose
+	faults.Programs(t)
 	lab := faults.NewLab(t, faults.StartDaemon(t))
 	whole, end := context.WithTimeout(t.Context(), s.length+drainTime)
 	defer end()
