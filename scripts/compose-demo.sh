@@ -6,7 +6,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 project=sandloop-demo-$$
 work=$(mktemp -d)
-enqueue='' installation=''
+installation=''
+enqueue=producer # for show.sh
 total=0 right=0
 
 # shellcheck source=scripts/demo/show.sh
