@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
@@ -53,22 +55,24 @@ func TestAHintThatOvertakesTheAnswerOfRedisIsNotLost(t *testing.T) {
 		var w *Worker
 		own.rdb.AddHook(afterBegin{do: func() {
 			_, err := b.client.Cancel(b.ctx, id)
-			require.NoError(t, err)
-			eventually(t, func() bool {
+			assert.NoError(t, err)
+			assert.Eventually(t, func() bool {
 				return slices.ContainsFunc(w.snapshot(), func(a *attempt) bool { return a.revoked.Load() })
-			}, "the hint has come")
+			}, bound, time.Millisecond, "the hint has come")
 		}})
 		runner := newFakeRunner()
 		w, err := NewWorker(WorkerOptions{Redis: own.rdb, Runner: runner})
 		require.NoError(t, err)
 		ctx, stop := context.WithCancel(b.ctx)
-		ended := make(chan error, 1)
-		go func() { ended <- w.Run(ctx) }()
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			assert.NoError(t, w.Run(ctx))
+		}()
+		t.Cleanup(func() { stop(); <-ended })
 		r := receive(t, runner.runs)
 		require.ErrorIs(t, context.Cause(r.ctx), sandbox.ErrCanceled, "and not a heartbeat later")
 		require.Equal(t, sandbox.OutcomeCanceled, b.await(id).Result.Outcome)
-		stop()
-		require.NoError(t, receive(t, ended))
 	})
 }
 
