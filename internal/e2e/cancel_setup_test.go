@@ -86,7 +86,7 @@ type containerEvents struct {
 func watchContainers(t testing.TB, installation string) *containerEvents {
 	t.Helper()
 	e := &containerEvents{at: map[string]map[string]time.Time{}, name: map[string]string{}}
-	command := exec.Command("docker", "events", "--since", fmt.Sprint(time.Now().Unix()), //nolint:noctx,gosec // ended below
+	command := exec.Command("docker", "events", "--since", fmt.Sprint(time.Now().Unix()), //nolint:noctx // ended below
 		"--filter", "type=container", "--filter", "label="+labels.Installation+"="+installation,
 		"--format", "{{.TimeNano}} {{.Action}} {{.Actor.ID}} {{.Actor.Attributes.name}}")
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -122,12 +122,12 @@ func (e *containerEvents) hear(line string) {
 	e.at[id][action], e.name[id] = time.Unix(0, nanos), name
 }
 
-// when is the time of an action on the container of a job's attempt, and zero as long as it has not come.
-func (e *containerEvents) when(jobID string, attempt int, action string) (at time.Time) {
+// when is the time of an action on the container of a job's first attempt, and zero as long as it has not come.
+func (e *containerEvents) when(jobID, action string) (at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for id, actions := range e.at {
-		if e.name[id] == labels.JobName(jobID, attempt) && actions[action].After(at) {
+		if e.name[id] == labels.JobName(jobID, 1) && actions[action].After(at) {
 			at = actions[action]
 		}
 	}
@@ -137,7 +137,7 @@ func (e *containerEvents) when(jobID string, attempt int, action string) (at tim
 // awaitAction waits for an action on the container of a job's first attempt.
 func (c *canceling) awaitAction(id, action string) {
 	c.t.Helper()
-	require.Eventually(c.t, func() bool { return !c.events.when(id, 1, action).IsZero() }, bound, 2*time.Millisecond, "%s of the container of job %s", action, id)
+	require.Eventually(c.t, func() bool { return !c.events.when(id, action).IsZero() }, bound, 2*time.Millisecond, "%s of the container of job %s", action, id)
 }
 
 // plain makes a job no job of the session, and written that in another language.
@@ -184,8 +184,8 @@ func (c *canceling) cancelAnyhow(id string) (took canceled) {
 	took.call = time.Since(begun)
 	took.record = c.await(id)
 	took.result = time.Since(begun)
-	require.Eventually(c.t, func() bool { return !c.events.when(id, 1, "destroy").IsZero() }, bound, 5*time.Millisecond, "container of job %s is left", id)
-	took.gone = c.events.when(id, 1, "destroy").Sub(begun)
+	require.Eventually(c.t, func() bool { return !c.events.when(id, "destroy").IsZero() }, bound, 5*time.Millisecond, "container of job %s is left", id)
+	took.gone = c.events.when(id, "destroy").Sub(begun)
 	c.requireOneEnd(id)
 	return took
 }
@@ -222,7 +222,7 @@ func endless() map[string]func(*canceling) string {
 			id := c.submit(slowToCompile, written("cpp"))
 			c.awaitAction(id, "start")
 			require.Eventually(c.t, func() bool {
-				out, err := exec.CommandContext(c.t.Context(), "docker", "top", labels.JobName(id, 1)).CombinedOutput() //nolint:gosec // our own id
+				out, err := exec.CommandContext(c.t.Context(), "docker", "top", labels.JobName(id, 1)).CombinedOutput()
 				return err == nil && strings.Contains(string(out), "cc1plus")
 			}, bound, 10*time.Millisecond)
 			return id

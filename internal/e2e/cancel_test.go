@@ -67,7 +67,7 @@ func TestAWaitingJobIsCanceledAtOnceAndNeverRuns(t *testing.T) {
 	last := c.submit("print('the last')", plain)
 	require.Equal(t, "the last\n", string(c.await(last).Result.Stdout.Data))
 	for _, id := range ids {
-		require.Zero(t, c.events.when(id, 1, "create"))
+		require.Zero(t, c.events.when(id, "create"))
 	}
 }
 

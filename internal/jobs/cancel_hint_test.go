@@ -55,7 +55,7 @@ func TestAHintThatOvertakesTheAnswerOfRedisIsNotLost(t *testing.T) {
 		var w *Worker
 		own.rdb.AddHook(afterBegin{do: func() {
 			_, err := b.client.Cancel(b.ctx, id)
-			assert.NoError(t, err)
+			assert.NoError(t, err) //nolint:testifylint // not in the test's goroutine, which alone may end it
 			assert.Eventually(t, func() bool {
 				return slices.ContainsFunc(w.snapshot(), func(a *attempt) bool { return a.revoked.Load() })
 			}, bound, time.Millisecond, "the hint has come")

@@ -111,12 +111,12 @@ func (w *Worker) putBack(ctx context.Context, member, worker string) (bool, erro
 			return false, fmt.Errorf("make room for tenant %q: %w", reply[3], err)
 		}
 	}
-	switch {
-	case reply[0] == "queued":
+	switch reply[0] {
+	case "queued":
 		return true, w.store.dispatch(ctx, Queue(reply[2]), r.renewed(reply[1]))
-	case reply[0] == "dead": // who gave it up may have died before listing it
+	case "dead": // who gave it up may have died before listing it
 		w.bury(ctx, Queue(reply[2]), r.ID)
-	case reply[0] == "done":
+	case "done":
 		w.killAll(ctx, r.ID)
 		w.observe(Observation{Queue: Queue(reply[2]), Outcome: sandbox.Outcome(reply[1])})
 		if sandbox.Outcome(reply[1]) == sandbox.OutcomeInfraError {
