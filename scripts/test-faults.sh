@@ -47,7 +47,6 @@ main() {
 	export TMPDIR
 	scripts/setup.sh docker redis image core
 	need mkfs.ext4 "a disk that can be full" e2fsprogs
-	compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || apt_install faults "stepping Redis' clock" libfaketime
 	mkdir -p .cache
 	export SANDLOOP_FAULTS_REPORT=${SANDLOOP_FAULTS_REPORT:-$root/.cache/faults.md}
 	rm -f "$SANDLOOP_FAULTS_REPORT"

@@ -1,6 +1,8 @@
 package faults
 
 import (
+	"bytes"
+	_ "embed" // the source of the library
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -13,7 +15,7 @@ import (
 	"time"
 )
 
-// clockVariable names the file from which a steppable worker reads how far its clock is off.
+// clockVariable names the file from which a program reads by how many seconds its clock is off.
 const clockVariable = "SANDLOOP_TEST_CLOCK"
 
 // A Go program asks the kernel's vDSO for the time, where no library in between can lie to it, and the machine's own
@@ -94,6 +96,30 @@ func overlayTime(dir string) (string, error) {
 		os.WriteFile(list, fmt.Appendf(nil, `{"Replace": {%q: %q}}`, original, changed), 0o600),
 	)
 }
+
+//go:embed testdata/clock.c
+var clockSource []byte
+
+// clockLibrary compiles what steps the clock of a C program, which can be lied to: once a process, and kept as programs are.
+var clockLibrary = sync.OnceValues(func() (library string, err error) {
+	compiler, err := exec.LookPath("cc")
+	if err != nil {
+		return "", err
+	}
+	err = locked("clock", func(dir string) error {
+		library = filepath.Join(dir, fmt.Sprintf("clock-%08x.so", crc32.ChecksumIEEE(clockSource)))
+		if _, err := os.Stat(library); err == nil {
+			return nil
+		}
+		compile := exec.Command(compiler, "-shared", "-fPIC", "-O2", "-x", "c", "-o", library+".new", "-") //nolint:gosec,noctx // the machine's own; ends by itself
+		compile.Stdin = bytes.NewReader(clockSource)
+		if out, err := compile.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", compiler, err, out)
+		}
+		return os.Rename(library+".new", library)
+	})
+	return library, err
+})
 
 // writeClock replaces the file at once, since it is read at any time.
 func writeClock(file string, d time.Duration) error {

@@ -183,8 +183,8 @@ func otherFaults() []fault {
 		},
 		{
 			name: "clock step of redis", typical: running, outage: 12 * time.Second, silent: everyPhase,
-			inject: func(c *cell) error { return c.stepRedis(time.Hour) },
-			lift:   func(c *cell) error { return c.stepRedis(-time.Hour) },
+			inject: func(c *cell) error { return c.lab.Redis.StepClock(time.Hour) },
+			lift:   func(c *cell) error { return c.lab.Redis.StepClock(-time.Hour) },
 		},
 		{
 			name: "client SIGKILL", typical: running, client: true, silent: everyPhase,
@@ -196,13 +196,6 @@ func otherFaults() []fault {
 
 // everyPhase is for what is not the workers' business to notice: they measure nothing by the time of day, and know no clients.
 var everyPhase = map[phase]bool{queued: true, starting: true, running: true, writing: true}
-
-func (c *cell) stepRedis(d time.Duration) error {
-	if !c.lab.Redis.CanStepClock() {
-		c.t.Skip("libfaketime is not installed: scripts/test-faults.sh installs it")
-	}
-	return c.lab.Redis.StepClock(d)
-}
 
 // requireAnotherClientLearns checks that whoever asks next gets what the client that was killed waited for.
 func (c *cell) requireAnotherClientLearns() {

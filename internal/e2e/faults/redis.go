@@ -8,8 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -25,7 +23,8 @@ type Redis struct {
 	Addr string
 
 	path, dir string
-	clock     *fakeClock // nil if libfaketime is not installed
+	env       []string
+	noClock   error // why the clock cannot be stepped
 
 	mu      sync.Mutex
 	process *Process
@@ -49,7 +48,10 @@ func StartRedis(t testing.TB) *Redis {
 		missing(t, "redis-server is not installed: run scripts/setup.sh redis")
 	}
 	r := &Redis{path: path, dir: t.TempDir()}
-	r.clock = newFakeClock(r.dir)
+	library, err := clockLibrary()
+	if r.noClock = err; err == nil {
+		r.env = []string{"LD_PRELOAD=" + library, clockVariable + "=" + r.clockFile()}
+	}
 	t.Cleanup(func() { _ = r.End(syscall.SIGKILL) })
 	for range 3 { // a port that was free can be taken before Redis binds it
 		if r.Addr, err = freeAddr(); err == nil {
@@ -76,7 +78,7 @@ func (r *Redis) Start() error {
 	if err != nil {
 		return err
 	}
-	process, err := launch(r.path, r.dir, append(os.Environ(), r.clock.env()...), "--bind", "127.0.0.1", "--port", port, "--dir", r.dir, "--save", "",
+	process, err := launch(r.path, r.dir, append(os.Environ(), r.env...), "--bind", "127.0.0.1", "--port", port, "--dir", r.dir, "--save", "",
 		"--appendonly", "yes", "--appendfsync", "everysec", "--aof-load-truncated", "yes", "--maxmemory-policy", "noeviction", "--daemonize", "no")
 	if err != nil {
 		return err
@@ -182,45 +184,12 @@ func (r *Redis) Process() *Process {
 	return r.process
 }
 
-// CanStepClock tells whether libfaketime is installed, without which StepClock is an error.
-func (r *Redis) CanStepClock() bool { return r.clock != nil }
-
-// StepClock sets the server's clock to the machine's and d, back and forth as often as wanted.
+// StepClock sets the server's clock to the machine's and d, back and forth as often as wanted. It needs a C compiler.
 func (r *Redis) StepClock(d time.Duration) error {
-	if r.clock == nil {
-		return errors.New("step Redis' clock: libfaketime is not installed")
+	if r.noClock != nil {
+		return fmt.Errorf("step Redis' clock: %w", r.noClock)
 	}
-	return r.clock.step(d)
+	return writeClock(r.clockFile(), d)
 }
 
-// fakeClock has libfaketime give a program another time of day. Its monotonic clock stays as it is.
-type fakeClock struct{ library, file string }
-
-func newFakeClock(dir string) *fakeClock {
-	found, _ := filepath.Glob("/usr/lib/*/faketime/libfaketime.so.1")
-	if len(found) == 0 {
-		return nil
-	}
-	clock := &fakeClock{library: found[0], file: filepath.Join(dir, "clock")}
-	if clock.step(0) != nil {
-		return nil
-	}
-	return clock
-}
-
-func (c *fakeClock) env() []string {
-	if c == nil {
-		return nil
-	}
-	return []string{
-		"LD_PRELOAD=" + c.library, "FAKETIME_TIMESTAMP_FILE=" + c.file, "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1",
-	}
-}
-
-func (c *fakeClock) step(d time.Duration) error {
-	seconds := strconv.FormatInt(int64(d/time.Second), 10)
-	if !strings.HasPrefix(seconds, "-") {
-		seconds = "+" + seconds
-	}
-	return os.WriteFile(c.file, []byte(seconds+"\n"), 0o600)
-}
+func (r *Redis) clockFile() string { return filepath.Join(r.dir, "clock") }

@@ -73,3 +73,19 @@ func TestFullRedisRefusesWritesAlone(t *testing.T) {
 	require.NoError(t, server.Empty())
 	require.NoError(t, client.Set(t.Context(), "key", "other", 0).Err())
 }
+
+// Back and forth; the clock with which the server measures how long it is up goes on.
+func TestRedisClockCanBeStepped(t *testing.T) {
+	t.Parallel()
+	server := faults.StartRedis(t)
+	client := connect(t, server)
+	for _, step := range []time.Duration{0, time.Hour, -time.Hour, 0} {
+		require.NoError(t, server.StepClock(step))
+		now, err := client.Time(t.Context()).Result()
+		require.NoError(t, err)
+		require.WithinDuration(t, time.Now().Add(step), now, time.Minute)
+	}
+	require.NoError(t, client.Set(t.Context(), "key", "value", 30*time.Minute).Err())
+	require.NoError(t, server.StepClock(time.Hour))
+	require.Zero(t, client.Exists(t.Context(), "key").Val(), "it is over half an hour later")
+}
