@@ -46,7 +46,6 @@ main() {
 	export TMPDIR
 	scripts/setup.sh docker redis image core
 	need mkfs.ext4 "a disk that can be full" e2fsprogs
-	compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || apt_install soak "stepping Redis' clock" libfaketime
 	mkdir -p .cache
 	if ((orphans > 0)); then
 		say soak "$orphans orphans of every kind, and one sweep"

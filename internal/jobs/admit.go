@@ -44,38 +44,62 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
 	return {'exists'}
 end
 local id, tenant, size, mode = ARGV[3], ARGV[5], tonumber(ARGV[6]), ARGV[7]
-local time, queue, mark = now(), read(base .. 'queue', queueFields), base .. 'refused:' .. id
--- retry returns after how many ms that many jobs will have been taken.
-local function retry(x, jobs)
-	local known, seconds = x.rate > 0 and window or 0, math.max(1, (time - x.since) / 1000000)
-	local pace = (x.rate * known + x.taken) / (known + seconds)
-	if pace == 0 then
-		return 3000 -- nothing is known
+local memo = base .. 'refused:' .. id
+-- pace returns how many jobs a second were taken of late, of those that total counts, and for how long it looked. It looks back
+-- 10 s or to when there was nothing to take.
+local function pace(key)
+	local time, values = now(), redis.call('HMGET', key, 'total', 'since', 'seen', 'rate')
+	local total, since, seen, rate = tonumber(values[1] or 0), tonumber(values[2] or time), tonumber(values[3] or 0), tonumber(values[4] or 0)
+	local seconds, known = math.max(1, (time - since) / 1000000), rate > 0 and 10 or 0
+	if seconds >= 10 and total > seen then
+		rate, known = (total - seen) / seconds, 10
+		redis.call('HSET', key, 'rate', rate)
+		mark(key, time)
+		return rate, seconds
 	end
-	return math.min(300000, math.max(1000, jobs * 1000 / pace))
+	return (rate * known + total - seen) / (known + seconds), seconds
 end
-local function check(who, x, jobs, most, mostBytes)
+-- retry returns after how many ms that many jobs will have been taken.
+local function retry(key, jobs)
+	local rate, seconds = pace(key)
+	if rate == 0 then
+		return math.min(300000, seconds < 10 and 3000 or seconds * 1000)
+	end
+	return math.min(300000, math.max(1000, jobs * 1000 / rate))
+end
+local function check(who, key, jobs, bytes, most, mostBytes)
 	local function refuse(limit, max, used, after)
-		return {'refused', who, limit, integer(max), integer(used), integer(after)}
+		local reply = {'refused', who, limit}
+		for _, number in ipairs({max, used, after}) do
+			table.insert(reply, string.format('%.0f', number))
+		end
+		return reply
 	end
 	if most > 0 and jobs + 1 > most then
-		return refuse('max_queued', most, jobs, retry(x, jobs + 1 - most))
+		return refuse('max_queued', most, jobs, retry(key, jobs + 1 - most))
 	end
 	if mostBytes > 0 and size > mostBytes then
-		return refuse('max_queued_bytes', mostBytes, x.bytes, 0)
+		return refuse('max_queued_bytes', mostBytes, bytes, 0)
 	end
-	if mostBytes > 0 and x.bytes + size > mostBytes then
-		return refuse('max_queued_bytes', mostBytes, x.bytes, retry(x, (x.bytes + size - mostBytes) * jobs / x.bytes))
+	if mostBytes > 0 and bytes + size > mostBytes then
+		return refuse('max_queued_bytes', mostBytes, bytes, retry(key, (bytes + size - mostBytes) * jobs / bytes))
 	end
 end
+local bounded = false
 local function refused()
-	local t, quota = read(tenantKey(tenant), tenantFields), limits(tenant)
-	local most, mostBytes = unpack(redis.call('HMGET', base .. 'queue', 'max_queued', 'max_queued_bytes'))
-	return check('tenant', t, redis.call('ZCARD', waiting(tenant)), quota.max_queued or 0, quota.max_queued_bytes or 0)
-		or check('queue', queue, queue.jobs, tonumber(most or ARGV[8]), tonumber(mostBytes or 0))
+	local quota = limits(tenant)
+	local most, mostBytes = quota.max_queued or 0, quota.max_queued_bytes or 0
+	bounded = most + mostBytes > 0
+	local refusal
+	if bounded then
+		local bytes = tonumber(redis.call('HGET', tenantKey(tenant), 'bytes') or 0)
+		refusal = check('tenant', tenantKey(tenant), redis.call('ZCARD', waiting(tenant)), bytes, most, mostBytes)
+	end
+	local depth = redis.call('HMGET', queue, 'jobs', 'bytes', 'max_queued', 'max_queued_bytes')
+	return refusal or check('queue', queue, tonumber(depth[1] or 0), tonumber(depth[2] or 0), tonumber(depth[3] or ARGV[8]), tonumber(depth[4] or 0))
 end
 if mode == 'again' then
-	local before = redis.call('GET', mark)
+	local before = redis.call('GET', memo)
 	if before then
 		return cjson.decode(before)
 	end
@@ -83,13 +107,12 @@ end
 if mode ~= 'forced' then
 	local refusal = refused()
 	if refusal then
-		redis.call('SET', mark, cjson.encode(refusal), 'PX', ARGV[9])
+		redis.call('SET', memo, cjson.encode(refusal), 'PX', ARGV[9])
 		return refusal
 	end
 end
-redis.call('HSET', KEYS[1], 'msg', ARGV[2], 'state', 'pending', 'pending_since', ARGV[4], 'tenant', tenant, 'size', size)
-put(queue, tenant, id, size, mode == 'forced', time)
-write(base .. 'queue', queueFields, queue)
+redis.call('HSET', KEYS[1], 'msg', ARGV[2], 'state', 'pending', 'pending_since', ARGV[4], 'tenant', tenant, 'size', ARGV[6])
+put(tenant, id, ARGV[6], mode == 'forced', bounded)
 return {'admitted'}
 `)
 

@@ -55,10 +55,9 @@ var withdrawScript = newTurnsScript(`
 if redis.call('ZREM', waiting(ARGV[2]), ARGV[3]) == 0 then
 	return 0
 end
-local queue, size = read(base .. 'queue', queueFields), tonumber(redis.call('HGET', KEYS[1], 'size') or 0)
+local size = redis.call('HGET', KEYS[1], 'size') or 0
 redis.call('DEL', KEYS[1])
-left(queue, ARGV[2], read(tenantKey(ARGV[2]), tenantFields), size)
-write(base .. 'queue', queueFields, queue)
+left(ARGV[2], size, 0)
 return 1
 `)
 

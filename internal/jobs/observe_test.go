@@ -191,7 +191,8 @@ func TestHeartbeatsThatAreLateOrFail(t *testing.T) {
 		err          error
 		late, failed int64
 	}{
-		{0, nil, 0, 0}, {time.Second, nil, 0, 0},
+		{0, nil, 0, 0},
+		{time.Second, nil, 0, 0},
 		{2499 * time.Millisecond, nil, 0, 0}, // 1.499 s later
 		{3999 * time.Millisecond, nil, 1, 0}, // 1.5 s later
 		{5 * time.Second, errors.New("no"), 1, 1},

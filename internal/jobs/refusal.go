@@ -23,8 +23,8 @@ type QuotaError struct {
 	Max, Used int64
 	// Size is that of the job, in bytes as it is stored.
 	Size int64
-	// RetryAfter is when there will be room, by how fast jobs were taken of late: 1 s to 5 min, and 3 s if none was. It is 0 if the
-	// job is so large that there will be none.
+	// RetryAfter is when there will be room, by how fast jobs were taken of late: 1 s to 5 min, and at first 3 s if none was. It is
+	// 0 if the job is so large that there will be none.
 	RetryAfter time.Duration
 }
 

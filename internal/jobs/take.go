@@ -22,36 +22,11 @@ var takeScript = newTurnsScript(`
 if redis.call('EXISTS', KEYS[2]) == 1 then
 	return {'none'}
 end
-local time, queue = now(), read(base .. 'queue', queueFields)
 local function start(id)
 	redis.call('LPUSH', KEYS[3], id)
 	redis.call('HSET', ARGV[3] .. id, 'state', 'active')
 	redis.call('HDEL', ARGV[3] .. id, 'pending_since')
 	redis.call('ZADD', KEYS[4], ARGV[2], id)
-end
--- blocked returns when to look again at a tenant that may start nothing now. A start is entered into its rate.
-local function blocked(tenant, t, quota)
-	local most, rate = quota.concurrency or 0, quota.rate or 0
-	if most > 0 and redis.call('SCARD', running(tenant)) >= most then
-		return time + 1000000
-	end
-	if rate > 0 then
-		local interval, burst = 1000000 / rate, math.max(1, quota.burst or 0)
-		if t.due > time + burst * interval then -- the rate was lower
-			t.due = time + burst * interval
-			redis.call('HSET', tenantKey(tenant), 'due', t.due)
-		end
-		if t.due - (burst - 1) * interval > time then
-			return t.due - (burst - 1) * interval
-		end
-		t.due = math.max(t.due, time) + interval
-	end
-end
-local function count(x)
-	x.taken = x.taken + 1
-	if time - x.since >= window * 1000000 then
-		x.rate, x.since, x.taken = x.taken * 1000000 / (time - x.since), time, 0
-	end
 end
 local function fromAsynq()
 	for _ = 1, 100 do
@@ -64,12 +39,11 @@ local function fromAsynq()
 			start(id)
 			return {'task', message}
 		elseif message then
-			put(queue, tenant, id, tonumber(size or 0), true, time)
-			write(base .. 'queue', queueFields, queue)
+			put(tenant, id, size or 0, true)
 		end
 	end
 end
-local function lookAgain()
+local function lookAgain(time)
 	for _, tenant in ipairs(redis.call('ZRANGEBYSCORE', base .. 'held', '-inf', time, 'LIMIT', 0, 20)) do
 		for _, id in ipairs(redis.call('SMEMBERS', running(tenant))) do
 			if not redis.call('ZSCORE', KEYS[4], id) then
@@ -77,24 +51,42 @@ local function lookAgain()
 			end
 		end
 		redis.call('ZREM', base .. 'held', tenant)
-		redis.call('ZADD', base .. 'turns', math.max(read(tenantKey(tenant), {'turn'}).turn, queue.clock), tenant)
+		redis.call('ZADD', base .. 'turns', math.max(tonumber(redis.call('HGET', tenantKey(tenant), 'turn') or 0), clock()), tenant)
 	end
 end
-local function takeFrom(tenant, turn, t, quota)
-	local id = redis.call('ZPOPMIN', waiting(tenant))[1]
-	if not id then
-		redis.call('ZREM', base .. 'turns', tenant)
-		redis.call('ZREM', base .. 'heads', tenant)
+-- blocked returns when to look again at a tenant that may start nothing now, or else what a start makes due next by its rate.
+local function blocked(tenant, quota)
+	local most, rate = quota.concurrency or 0, quota.rate or 0
+	if most > 0 and redis.call('SCARD', running(tenant)) >= most then
+		return now() + 1000000
+	end
+	if rate == 0 then
 		return
 	end
-	local message, size = unpack(redis.call('HMGET', ARGV[3] .. id, 'msg', 'size'))
-	queue.clock, t.turn, queue.total = turn, turn + 1 / math.max(1, quota.weight or 0), queue.total + 1
-	count(queue)
-	count(t)
-	if left(queue, tenant, t, tonumber(size or 0)) then
-		redis.call('ZADD', base .. 'turns', t.turn, tenant)
+	local time, interval, burst = now(), 1000000 / rate, math.max(1, quota.burst or 0)
+	local due = tonumber(redis.call('HGET', tenantKey(tenant), 'due') or 0)
+	if due > time + burst * interval then -- the rate was lower
+		due = time
 	end
-	write(base .. 'queue', queueFields, queue)
+	if due - (burst - 1) * interval > time then
+		return due - (burst - 1) * interval
+	end
+	return nil, math.max(due, time) + interval
+end
+local function takeFrom(tenant, quota, due)
+	local id = redis.call('ZPOPMIN', waiting(tenant))[1]
+	local message, size = unpack(redis.call('HMGET', ARGV[3] .. (id or ''), 'msg', 'size'))
+	local step = 1 / math.max(1, quota.weight or 0)
+	if left(tenant, size or 0, step) then
+		redis.call('ZINCRBY', base .. 'turns', step, tenant)
+	end
+	if due then
+		redis.call('HSET', tenantKey(tenant), 'due', due)
+	end
+	if (quota.max_queued or 0) + (quota.max_queued_bytes or 0) > 0 then
+		redis.call('HINCRBY', tenantKey(tenant), 'total', 1)
+	end
+	redis.call('HINCRBY', queue, 'total', 1)
 	if not message then
 		return
 	end
@@ -109,20 +101,26 @@ local task = fromAsynq()
 if task then
 	return task
 end
-lookAgain()
+local held = redis.call('ZRANGE', base .. 'held', 0, 0, 'WITHSCORES')
+if held[2] then
+	local time = now()
+	if tonumber(held[2]) <= time then
+		lookAgain(time)
+	end
+end
 for _ = 1, 100 do
 	local head = redis.call('ZRANGE', base .. 'turns', 0, 0, 'WITHSCORES')
 	if not head[1] then
-		local held = redis.call('ZRANGE', base .. 'held', 0, 0, 'WITHSCORES')
-		return held[2] and {'wait', integer((tonumber(held[2]) - time) / 1000)} or {'none'}
+		held = redis.call('ZRANGE', base .. 'held', 0, 0, 'WITHSCORES')
+		return held[2] and {'wait', string.format('%.0f', (held[2] - now()) / 1000)} or {'none'}
 	end
-	local t, quota = read(tenantKey(head[1]), tenantFields), limits(head[1])
-	local again = blocked(head[1], t, quota)
+	local tenant, quota = head[1], limits(head[1])
+	local again, due = blocked(tenant, quota)
 	if again then
-		redis.call('ZREM', base .. 'turns', head[1])
-		redis.call('ZADD', base .. 'held', again, head[1])
+		rest(tenant, head[2])
+		redis.call('ZADD', base .. 'held', again, tenant)
 	else
-		task = takeFrom(head[1], tonumber(head[2]), t, quota)
+		task = takeFrom(tenant, quota, due)
 		if task then
 			return task
 		end

@@ -12,47 +12,24 @@ import (
 //
 //	waiting:<tenant>  sorted set of the tenant's tasks by place, which is the time in µs at which they came
 //	running:<tenant>  set of the tasks that run, of a tenant whose concurrency is bounded
-//	tenant:<tenant>   hash: bytes that wait; turn, the virtual time of the next one; due, of the rate (GCRA); and how
-//	                  fast its jobs are taken: taken since then, and the rate before that
-//	turns             tenants that have something waiting, by turn
+//	tenant:<tenant>   hash: bytes that wait; turn, the virtual time of the next one while it is not in turns; due, of the
+//	                  rate (GCRA); and of a tenant who may be refused, how fast its jobs are taken: see pace
+//	turns             tenants that have something waiting, by the virtual time of the next one
 //	held              those of them that may start nothing now, by the time in µs at which to look again
 //	heads             all of them, by the place of their first task
-//	queue             hash: jobs and bytes that wait, clock (virtual time), last place, how fast they are taken, in total, and the depth
+//	queue             hash: jobs and bytes that wait, total of those taken, how fast they are, clock while turns is empty, and the depth
 //	quotas            hash: tenant, or * for all others, and the quota in JSON
 //	refused:<task>    what the submission of a job was refused for, until nothing of it is left
 //
-// The turns are start-time fair queueing: a tenant's jobs are 1/weight of virtual time apart, the lowest is next and sets
-// the clock, and whoever comes back starts at the clock at the earliest, so that nobody saves up turns.
+// The turns are start-time fair queueing: a tenant's jobs are 1/weight of virtual time apart, the lowest is next and is what the
+// clock shows, and whoever comes back starts by the clock at the earliest, so that nobody saves up turns.
 // Times are those of Redis, because workers and producers, whose clocks differ, share them.
 //
-// Each script changes the counts together with the sets, so that they cannot drift. ARGV[1] is what the keys start with.
+// Each script changes the counts together with the sets, so that they cannot drift. Its first write is one that a full Redis
+// allows or nothing is changed yet: a script is not stopped later. ARGV[1] is what the keys start with.
 const turnsPrelude = `
 local base = ARGV[1]
-local queueFields = {'jobs', 'bytes', 'clock', 'last', 'since', 'taken', 'rate', 'total'}
-local tenantFields = {'bytes', 'turn', 'due', 'since', 'taken', 'rate'}
-local window = 10
-local function now()
-	local time = redis.call('TIME')
-	return tonumber(time[1]) * 1000000 + tonumber(time[2])
-end
-local function read(key, names)
-	local values, record = redis.call('HMGET', key, unpack(names)), {}
-	for i, name in ipairs(names) do
-		record[name] = tonumber(values[i] or 0)
-	end
-	return record
-end
-local function write(key, names, record)
-	local fields = {}
-	for _, name in ipairs(names) do
-		table.insert(fields, name)
-		table.insert(fields, record[name])
-	end
-	redis.call('HSET', key, unpack(fields))
-end
-local function integer(number)
-	return string.format('%.0f', number)
-end
+local queue = base .. 'queue'
 local function tenantKey(tenant)
 	return base .. 'tenant:' .. tenant
 end
@@ -69,55 +46,77 @@ local function limits(tenant)
 	end
 	return {}
 end
-local function first(tenant)
-	local head = redis.call('ZRANGE', waiting(tenant), 0, 0, 'WITHSCORES')
-	return head[2] and tonumber(head[2])
+local function now()
+	local time = redis.call('TIME')
+	return time[1] * 1000000 + time[2]
+end
+-- clock returns the virtual time of whoever is next, or was last if nobody waits.
+local function clock()
+	local head = redis.call('ZRANGE', base .. 'turns', 0, 0, 'WITHSCORES')
+	return tonumber(head[2] or redis.call('HGET', queue, 'clock') or 0)
+end
+-- rest takes a tenant out of the turns, which goes on with that one when it comes back.
+local function rest(tenant, turn)
+	local last = redis.call('ZSCORE', base .. 'turns', tenant)
+	if redis.call('ZREM', base .. 'turns', tenant) == 1 and redis.call('EXISTS', base .. 'turns') == 0 then
+		redis.call('HSET', queue, 'clock', last)
+	end
+	redis.call('HSET', tenantKey(tenant), 'turn', turn)
+end
+-- mark begins anew with counting how fast jobs are taken: what did not wait was not slow.
+local function mark(key, time)
+	redis.call('HSET', key, 'since', time, 'seen', redis.call('HGET', key, 'total') or 0)
 end
 -- put lets a task wait: as the next one of its tenant, or as the last.
-local function put(queue, tenant, id, size, next, time)
-	local key, t, head, place = tenantKey(tenant), read(tenantKey(tenant), tenantFields), first(tenant), time
-	if not next then
-		queue.last = math.max(queue.last + 1, time)
-		place = queue.last
-	elseif head then
-		place = math.min(head - 1, time)
+local function put(tenant, id, size, next, bounded)
+	local time = now()
+	local place = time
+	if next then
+		local head = redis.call('ZRANGE', waiting(tenant), 0, 0, 'WITHSCORES')
+		place = math.min(time, head[2] and head[2] - 1 or time)
 	end
 	if redis.call('ZADD', waiting(tenant), place, id) == 0 then
 		return
 	end
-	if not head then
-		t.turn = math.max(t.turn, queue.clock)
-		t.since, t.taken = time, 0
-		redis.call('ZADD', base .. 'turns', t.turn, tenant)
-		redis.call('PERSIST', key)
+	local first = redis.call('ZCARD', waiting(tenant)) == 1
+	if first then
+		local turn = tonumber(redis.call('HGET', tenantKey(tenant), 'turn') or 0)
+		redis.call('ZADD', base .. 'turns', math.max(turn, clock()), tenant)
+		redis.call('PERSIST', tenantKey(tenant))
+		if bounded then
+			mark(tenantKey(tenant), time)
+		end
 	end
-	if not head or place < head then
+	if first or next then
 		redis.call('ZADD', base .. 'heads', place, tenant)
 	end
-	if queue.jobs == 0 then
-		queue.since, queue.taken = time, 0
+	redis.call('HINCRBY', tenantKey(tenant), 'bytes', size)
+	redis.call('HINCRBY', queue, 'bytes', size)
+	if redis.call('HINCRBY', queue, 'jobs', 1) == 1 then
+		mark(queue, time)
 	end
-	queue.jobs, queue.bytes, t.bytes = queue.jobs + 1, queue.bytes + size, t.bytes + size
-	write(key, tenantFields, t)
 end
--- left counts a task that waits no more, and reports whether the tenant has another one.
-local function left(queue, tenant, t, size)
-	local key, head = tenantKey(tenant), first(tenant)
-	queue.jobs, queue.bytes, t.bytes = queue.jobs - 1, queue.bytes - size, t.bytes - size
-	if head then
-		redis.call('ZADD', base .. 'heads', head, tenant)
-		write(key, tenantFields, t)
+-- left counts a task that waits no more. If it was the last of its tenant, that rests and goes on with the turn after step.
+local function left(tenant, size, step)
+	local bytes = redis.call('HINCRBY', tenantKey(tenant), 'bytes', 0 - size)
+	redis.call('HINCRBY', queue, 'bytes', 0 - size)
+	redis.call('HINCRBY', queue, 'jobs', -1)
+	local head = redis.call('ZRANGE', waiting(tenant), 0, 0, 'WITHSCORES')
+	if head[2] then
+		redis.call('ZADD', base .. 'heads', head[2], tenant)
 		return true
 	end
-	for _, set in ipairs({'turns', 'held', 'heads'}) do
-		redis.call('ZREM', base .. set, tenant)
+	local turn = redis.call('ZSCORE', base .. 'turns', tenant)
+	if turn then
+		rest(tenant, turn + step)
 	end
-	queue.bytes, t.bytes = queue.bytes - t.bytes, 0
-	write(key, tenantFields, t)
-	redis.call('PEXPIRE', key, 600000)
-	if redis.call('EXISTS', base .. 'heads') == 0 then
-		queue.jobs, queue.bytes = 0, 0
+	redis.call('ZREM', base .. 'held', tenant)
+	redis.call('ZREM', base .. 'heads', tenant)
+	if bytes ~= 0 then -- of tasks that somebody else has deleted
+		redis.call('HSET', tenantKey(tenant), 'bytes', 0)
+		redis.call('HINCRBY', queue, 'bytes', 0 - bytes)
 	end
+	redis.call('PEXPIRE', tenantKey(tenant), 600000)
 	return false
 end
 `

@@ -195,6 +195,7 @@ func TestAnOutageIsSaidAndTheLastFiguresStay(t *testing.T) {
 	next = reading{snapshot: installation(noon.Add(10*time.Second), 110, 1)}
 	update(m, look())
 	require.NotContains(t, m.View().Content, "Redis")
+	require.NotNil(t, m.shown.Queues[1].TakenPerSecond)
 	require.InDelta(t, 1, *m.shown.Queues[1].TakenPerSecond, 1e-9, "over the whole outage")
 }
 

@@ -27,12 +27,18 @@ type calamity struct {
 // The messages of a worker that does not reach Redis, or Docker.
 var (
 	redisSays = []soak.Said{
-		{Message: "heartbeat not written"}, {Message: "redis does not do its part, will try again"}, {Message: "redis does not answer"},
-		{Message: "sweep for lost workers did not end well"}, {Message: "running set not updated, the next heartbeat will"},
+		{Message: "heartbeat not written"},
+		{Message: "redis does not do its part, will try again"},
+		{Message: "redis does not answer"},
+		{Message: "sweep for lost workers did not end well"},
+		{Message: "running set not updated, the next heartbeat will"},
 	}
 	dockerSays = []soak.Said{
-		{Message: "attempt failed"}, {Message: "warm pool is not full"}, {Message: "reaping did not end well"},
-		{Message: "container was not removed; the reaper will try again"}, {Message: "older attempts not killed"},
+		{Message: "attempt failed"},
+		{Message: "warm pool is not full"},
+		{Message: "reaping did not end well"},
+		{Message: "container was not removed; the reaper will try again"},
+		{Message: "older attempts not killed"},
 	}
 )
 
@@ -49,10 +55,8 @@ func (r *run) calamities() []calamity {
 		{"dockerd stopped", 30 * time.Second, dockerSays, false, daemon.Stop, daemon.Start},
 		{"image removed", 15 * time.Second, nil, false, daemon.RemoveImage, daemon.RestoreImage},
 		{"disk full under Docker", 20 * time.Second, nil, false, daemon.FillDisk, daemon.EmptyDisk},
-		{"container removed", 0, nil, false, nothing, nothing}, // see removeContainer
-		{"container removed", 0, nil, false, nothing, nothing},
 	}
-	if server.CanStepClock() {
+	if server.StepClock(0) == nil { // there is a way to
 		list = append(list,
 			calamity{"Redis' clock a minute ahead", 20 * time.Second, nil, false, func() error { return server.StepClock(time.Minute) }, func() error { return server.StepClock(0) }},
 			calamity{"Redis' clock a minute behind", 20 * time.Second, nil, false, func() error { return server.StepClock(-time.Minute) }, func() error { return server.StepClock(0) }})
@@ -76,32 +80,35 @@ func (r *run) each(do func(*faults.Proxy)) func() error {
 // breakGround has one calamity after the other until ctx ends.
 func (r *run) breakGround(ctx context.Context) {
 	random := r.random(2)
-	all := r.calamities()
+	choices := []func(){func() { r.removeContainer(random) }, func() { r.removeContainer(random) }}
+	for _, c := range r.calamities() {
+		choices = append(choices, func() { r.suffer(ctx, random, c) })
+	}
 	for {
 		pause(ctx, r.between(random))
 		if ctx.Err() != nil {
 			return
 		}
-		c := all[random.IntN(len(all))]
-		if c.kind == "container removed" {
-			r.removeContainer(random)
-			continue
-		}
-		lasts := r.lasting(random, c.most)
-		fault := soak.Fault{Kind: c.kind, Forgets: c.forgets, Says: c.says}
-		if strings.HasPrefix(c.kind, "Redis") && !strings.Contains(c.kind, "clock") && lasts > noticed {
-			fault.Says = redisSays
-		}
-		begun := r.begin(fault)
-		if err := c.inject(); err != nil {
-			r.t.Errorf("%s: %v", c.kind, err)
-		}
-		pause(ctx, lasts)
-		if err := c.lift(); err != nil {
-			r.t.Errorf("%s, lift: %v", c.kind, err)
-		}
-		r.end(begun)
+		choices[random.IntN(len(choices))]()
 	}
+}
+
+// suffer has a calamity begin, last and end.
+func (r *run) suffer(ctx context.Context, random *rand.Rand, c calamity) {
+	lasts := r.lasting(random, c.most)
+	fault := soak.Fault{Kind: c.kind, Forgets: c.forgets, Says: c.says}
+	if strings.HasPrefix(c.kind, "Redis") && !strings.Contains(c.kind, "clock") && lasts > noticed {
+		fault.Says = redisSays
+	}
+	begun := r.begin(fault)
+	if err := c.inject(); err != nil {
+		r.t.Errorf("%s: %v", c.kind, err)
+	}
+	pause(ctx, lasts)
+	if err := c.lift(); err != nil {
+		r.t.Errorf("%s, lift: %v", c.kind, err)
+	}
+	r.end(begun)
 }
 
 // noticed is how long Redis must be away for a worker to say so: its own tries go on for a while.
