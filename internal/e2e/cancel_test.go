@@ -78,7 +78,7 @@ func TestACancelWhileTheResultIsWritten(t *testing.T) {
 	outcomes := map[sandbox.Outcome]int{}
 	for round := range 8 {
 		// The files take a while on their way from the container into Redis.
-		id := c.submit("import os, time\nprint('on', flush=True)\nfor n in range(8): open(f'out{n}', 'wb').write(os.urandom(1 << 16))\ntime.sleep(0.05)", plain, followed,
+		id := c.submit("import os, time\nprint('on', flush=True)\nfor n in range(8): open(f'out{n}', 'wb').write(os.urandom(1 << 14))\ntime.sleep(0.05)", plain, followed,
 			func(job *jobs.Job) { job.Program.Outputs = []string{"out*"} })
 		c.awaitOutput(id)
 		<-time.After(time.Duration(round) * 15 * time.Millisecond)
