@@ -39,6 +39,8 @@ func TestHistoriesInWhichEveryPromiseWasKept(t *testing.T) {
 			add(4, Event{Kind: Vanished, Job: "a"}).add(5, Event{Kind: Accepted, Job: "a"}).final("a", 100, right(8)),
 		"a result that a Redis that forgets lost, and another": begin().handIn("a", 1).add(4, Event{Kind: Sighted, Job: "a", Got: right(3)}).
 			says(3, logDone, "a", "").broken(4.5, 5, forgetful()).says(9, logDone, "a", "").final("a", 100, another(9)),
+		"the same, with the second worker's log before the first's": begin().handIn("a", 1).add(4, Event{Kind: Sighted, Job: "a", Got: right(3)}).
+			broken(4.5, 5, forgetful()).says(9, logDone, "a", "").says(3, logDone, "a", "").final("a", 100, another(9)),
 		"a time limit that left no time to write": begin().add(1, Event{Kind: Planned, Job: "a", Want: &Want{Outcome: "wall_timeout", Stdout: "begun\n", Total: 6, Partial: true}}).
 			add(1, Event{Kind: Accepted, Job: "a"}).final("a", 100, &Got{Outcome: "wall_timeout", ExitCode: -1, Attempts: right(3).Attempts, Submitted: at(1), Finished: at(3)}),
 	} {

@@ -75,6 +75,9 @@ func newIndex(events []Event) *index {
 			x.job(e.Job).add(e)
 		}
 	}
+	for _, j := range x.jobs { // logs are written down at the end, one worker's after the other's
+		slices.SortStableFunc(j.done, func(a, b Event) int { return a.At.Compare(b.At) })
+	}
 	for _, o := range x.outages {
 		if !o.isOver {
 			o.lifted = events[len(events)-1]
