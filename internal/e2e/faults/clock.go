@@ -3,13 +3,13 @@ package faults
 import (
 	"bytes"
 	_ "embed" // the source of the library
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,35 +20,32 @@ const clockVariable = "SANDLOOP_TEST_CLOCK"
 
 // A Go program asks the kernel's vDSO for the time, where no library in between can lie to it, and the machine's own
 // clock is everybody's. So a steppable worker is built with a time.Now that adds the seconds in a file: the wall
-// clock steps as when an operator sets it, and the monotonic clock does not.
+// clock steps as when an operator sets it, and the monotonic clock does not. The file is mapped into memory, since the
+// scheduler asks for the time where nothing may be called.
 const (
-	nowBefore = "	sec, nsec, mono := runtimeNow()\n	if mono == 0 {\n		return Time{"
-	nowAfter  = "	sec, nsec, mono := runtimeNow()\n	sec += stepOfTest()\n	if mono == 0 {\n		return Time{"
-	nowMore   = `
-var stepFile, _ = syscall.Getenv("` + clockVariable + `")
+	nowBefore    = "	sec, nsec, mono := runtimeNow()\n	if mono == 0 {\n		return Time{"
+	nowAfter     = "	sec, nsec, mono := runtimeNow()\n	if stepOfTest != nil {\n		sec += *stepOfTest\n	}\n	if mono == 0 {\n		return Time{"
+	importBefore = "	_ \"unsafe\" // for go:linkname\n"
+	importAfter  = "	\"syscall\"\n	\"unsafe\"\n"
+	nowMore      = `
+// stepOfTest is by how many seconds the clock is off, nil if there is no file that tells.
+var stepOfTest = mapStep()
 
-// stepOfTest reads the file of seconds by which the clock is off. One that cannot be read is 0.
-func stepOfTest() (seconds int64) {
-	if stepFile == "" {
-		return 0
+func mapStep() *int64 {
+	name, _ := syscall.Getenv("` + clockVariable + `")
+	if name == "" {
+		return nil
 	}
-	file, err := open(stepFile)
+	file, err := open(name)
 	if err != nil {
-		return 0
+		panic(err)
 	}
-	var text [24]byte
-	n, _ := read(file, text[:])
+	mapped, err := syscall.Mmap(int(file), 0, 8, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		panic(err)
+	}
 	closefd(file)
-	negative := n > 0 && text[0] == '-'
-	for _, digit := range text[:max(0, n)] {
-		if digit >= '0' && digit <= '9' {
-			seconds = seconds*10 + int64(digit-'0')
-		}
-	}
-	if negative {
-		return -seconds
-	}
-	return seconds
+	return (*int64)(unsafe.Pointer(&mapped[0]))
 }
 `
 )
@@ -84,11 +81,11 @@ func overlayTime(dir string) (string, error) {
 		return "", err
 	}
 	text := string(source)
-	if strings.Count(text, nowBefore) != 1 || strings.Count(text, "import (\n") != 1 {
+	if strings.Count(text, nowBefore) != 1 || strings.Count(text, importBefore) != 1 {
 		return "", errors.New("time.Now of this Go is another one: see internal/e2e/faults/clock.go")
 	}
 	text = strings.Replace(text, nowBefore, nowAfter, 1)
-	text = strings.Replace(text, "import (\n", "import (\n\t\"syscall\"\n", 1) + nowMore
+	text = strings.Replace(text, importBefore, importAfter, 1) + nowMore
 	changed, list := filepath.Join(dir, "time.go"), filepath.Join(dir, "overlay.json")
 	return list, errors.Join(
 		os.MkdirAll(dir, 0o755), //nolint:gosec // beside the other programs
@@ -121,8 +118,13 @@ var clockLibrary = sync.OnceValues(func() (library string, err error) {
 	return library, err
 })
 
-// writeClock replaces the file at once, since it is read at any time.
-func writeClock(file string, d time.Duration) error {
-	text := strconv.FormatInt(int64(d/time.Second), 10) + "\n"
-	return errors.Join(os.WriteFile(file+".new", []byte(text), 0o600), os.Rename(file+".new", file))
+// writeClock writes the seconds in the machine's own byte order and in one piece, since they are read at any time. The file
+// stays the same one: it may be mapped.
+func writeClock(path string, d time.Duration) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600) //nolint:gosec // a test's own
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(int64(d/time.Second))), 0) //nolint:gosec // a bit pattern
+	return errors.Join(err, file.Close())
 }

@@ -94,7 +94,7 @@ func (l *Lab) StartSteppable(t testing.TB, env ...string) *Worker {
 		t.Fatal(err)
 	}
 	clock := filepath.Join(t.TempDir(), "clock")
-	if err := os.WriteFile(clock, nil, 0o600); err != nil {
+	if err := writeClock(clock, 0); err != nil {
 		t.Fatal(err)
 	}
 	w := l.startWorker(t, program, append(env, clockVariable+"="+clock, "SANDLOOP_SANDBOX_INIT_PATH="+filepath.Join(Programs(t), "sandbox-init"))...)

@@ -157,6 +157,9 @@ func (c *cell) judge(records []jobs.Record) {
 			require.Fail(c.t, "the program is blamed", "job %s: %s: %s", record.JobID, result.Outcome, result.Message)
 		}
 		c.row.attempts += len(record.Attempts)
+		if len(record.Attempts) > 1 {
+			c.t.Logf("job %s: %+v", record.JobID, record.Attempts)
+		}
 		if last := len(record.Attempts) - 1; last > 0 && record.Attempts[last].Started.After(c.injected) {
 			c.row.recoveries = append(c.row.recoveries, record.Attempts[last].Started.Sub(c.injected))
 		}

@@ -51,6 +51,9 @@ func (c *cell) bring() {
 	case queued:
 		c.submit(slots, 5)
 		c.awaitLines()
+		if c.fault.losesWrites { // what runs must not be forgotten, too
+			<-time.After(1200 * time.Millisecond)
+		}
 		c.submit(3, 0.5)
 		for _, job := range c.jobs[slots:] {
 			require.Equal(c.t, jobs.Queued, c.status(job.ID).State)
