@@ -44,7 +44,7 @@ type operations struct {
 func (p *parts) operate(ctx context.Context, c config.Config, id string, log *slog.Logger) *operations {
 	client := jobs.NewClient(p.queue, jobs.ClientOptions{Prefix: c.Redis.Prefix, Log: log})
 	stats := admin.NewRecent(client.Stats)
-	o := &operations{metrics: metrics.New(metrics.Options{Worker: id, Languages: p.options.Languages.Names(), Stats: stats.Get})}
+	o := &operations{metrics: metrics.New(metrics.Options{Worker: id, Languages: p.options.Languages.Names(), Stats: stats.Get})} //nolint:contextcheck // a scrape has no context
 	o.metrics.WatchRedis(p.queue)
 	if p.admin == nil {
 		return o

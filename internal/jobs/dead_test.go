@@ -160,7 +160,7 @@ func TestRetryingTwiceRunsOnce(t *testing.T) {
 		waiting := b.pending()
 		for range 3 {
 			require.NoError(t, b.client.RetryDead(b.ctx, id))
-			require.EqualValues(t, waiting+1, b.pending())
+			require.Equal(t, waiting+1, b.pending())
 		}
 		runner := newFakeRunner()
 		b.start(runner)

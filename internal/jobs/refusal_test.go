@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -59,7 +58,7 @@ func TestWhatIsTooMuchIsRefused(t *testing.T) {
 		again, err := b.client.Submit(b.ctx, keyed)
 		require.NoError(t, err)
 		require.Equal(t, Submission{ID: KeyedID("alice", "k")}, again, "it is new again")
-		b.refused(of("alice", "4"))
+		_ = b.refused(of("alice", "4"))
 		same, err := b.client.Submit(b.ctx, keyed)
 		require.NoError(t, err, "one that was accepted is not refused")
 		require.True(t, same.Existing)
@@ -106,7 +105,7 @@ func TestDepthOfAQueueIsBounded(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, b.client.SetDepth(b.ctx, Default, Depth{MaxQueuedBytes: stats.Queues[1].Bytes}))
 		require.Equal(t, "max_queued_bytes", b.refused(of("bob", "1")).Limit)
-		b.refused(of("", "1"))
+		_ = b.refused(of("", "1"))
 		require.NoError(t, b.client.SetDepth(b.ctx, Default, Depth{}))
 		b.submit(of("bob", "2"))
 	})
@@ -176,7 +175,7 @@ func TestAcceptedJobsAreNeverRefused(t *testing.T) {
 		ghost, _ := b.ghost(ids[0])
 		require.NoError(t, ghost.recoverJob(b.ctx, ids[0]+":1", "ghost"))
 		require.EqualValues(t, 2, b.consistent(Default))
-		b.refused(of("alice", "3"))
+		_ = b.refused(of("alice", "3"))
 
 		runner := newFakeRunner() // it fails, is given back by a worker that stops, and runs
 		w := b.start(runner, func(o *WorkerOptions) { o.Concurrency, o.Grace = 1, time.Millisecond })
@@ -287,7 +286,7 @@ func TestCanceledJobsMakeRoom(t *testing.T) {
 	both(t, func(t *testing.T, b *bundle) {
 		b.setQuota("alice", Quota{MaxQueued: 2})
 		ids := b.submitMany("alice", 2)
-		b.refused(of("alice", "3"))
+		_ = b.refused(of("alice", "3"))
 		for range 2 { // twice is as once
 			_, err := b.client.Cancel(b.ctx, ids[0])
 			require.NoError(t, err)
@@ -334,5 +333,5 @@ func TestMessageOfARefusal(t *testing.T) {
 	t.Parallel()
 	refusal := QuotaError{Queue: Batch, Limit: limitJobs, Max: 1, Used: 1, RetryAfter: time.Second}
 	require.Equal(t, "queue batch is full: jobs without a tenant have 1 job waiting: want at most 1 (max_queued): try again in 1s", refusal.Error())
-	require.False(t, strings.Contains(refusal.Error(), `""`))
+	require.NotContains(t, refusal.Error(), `""`)
 }

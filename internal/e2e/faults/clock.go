@@ -88,8 +88,8 @@ func overlayTime(dir string) (string, error) {
 	text = strings.Replace(text, importBefore, importAfter, 1) + nowMore
 	changed, list := filepath.Join(dir, "time.go"), filepath.Join(dir, "overlay.json")
 	return list, errors.Join(
-		os.MkdirAll(dir, 0o755), //nolint:gosec // beside the other programs
-		os.WriteFile(changed, []byte(text), 0o600),
+		os.MkdirAll(dir, 0o755),                    //nolint:gosec // beside the other programs
+		os.WriteFile(changed, []byte(text), 0o600), //nolint:gosec // a name of ours
 		os.WriteFile(list, fmt.Appendf(nil, `{"Replace": {%q: %q}}`, original, changed), 0o600),
 	)
 }
@@ -108,7 +108,7 @@ var clockLibrary = sync.OnceValues(func() (library string, err error) {
 		if _, err := os.Stat(library); err == nil {
 			return nil
 		}
-		compile := exec.Command(compiler, "-shared", "-fPIC", "-O2", "-x", "c", "-o", library+".new", "-") //nolint:gosec,noctx // the machine's own; ends by itself
+		compile := exec.Command(compiler, "-shared", "-fPIC", "-O2", "-x", "c", "-o", library+".new", "-") //nolint:gosec // the machine's own; ends by itself
 		compile.Stdin = bytes.NewReader(clockSource)
 		if out, err := compile.CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w: %s", compiler, err, out)

@@ -26,7 +26,7 @@ const (
 )
 
 // Daemon is a dockerd with its own containerd, data, socket and containers, beside whatever dockerd the machine has. It
-// has no bridge and touches no iptables. It is safe for concurrent use.
+// has no bridge and touches no iptables; the network is its own too, because a dockerd without a bridge removes that of others. It is safe for concurrent use.
 type Daemon struct {
 	// Host is the value of DOCKER_HOST with which a client finds it.
 	Host string
@@ -67,7 +67,7 @@ func StartDaemon(t testing.TB) *Daemon {
 			missing(t, "%s is not on the PATH: run scripts/setup.sh docker", tool)
 		}
 	}
-	dir, err := os.MkdirTemp("", "faults-") // short, as the path of a socket must be
+	dir, err := os.MkdirTemp("", "faults-") //nolint:usetesting // short, as the path of a socket must be
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func (d *Daemon) unshare() (err error) {
 	if out, err := exec.Command("mkfs.ext4", "-q", "-F", "-m", "0", disk).CombinedOutput(); err != nil { //nolint:noctx,gosec // ends by itself
 		return fmt.Errorf("mkfs.ext4: %w: %s", err, out)
 	}
-	d.space, err = launch("unshare", d.dir, os.Environ(), "--mount", "--pid", "--fork", "--kill-child=SIGKILL", "bash", "-c", namespaces, "sandloop-faults", disk, data)
+	d.space, err = launch("unshare", d.dir, os.Environ(), "--mount", "--pid", "--net", "--fork", "--kill-child=SIGKILL", "bash", "-c", namespaces, "sandloop-faults", disk, data)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (d *Daemon) unshare() (err error) {
 
 // enter is the command line of a program inside of the namespaces.
 func (d *Daemon) enter(args ...string) []string {
-	return append([]string{"nsenter", "--target", d.inside, "--mount", "--pid", "--"}, args...)
+	return append([]string{"nsenter", "--target", d.inside, "--mount", "--pid", "--net", "--"}, args...)
 }
 
 // run runs a program inside of the namespaces to its end.

@@ -205,7 +205,7 @@ func (l *Lab) Containers() ([]string, error) { return l.describe("{{.Name}} {{.S
 // Orphans lists, while no job waits or runs, the containers that are of no use to any worker that lives: those of jobs, and
 // those whose owner is dead.
 func (l *Lab) Orphans(ctx context.Context) ([]string, error) {
-	containers, err := l.describe(`{{index .Config.Labels "` + labels.Owner + `"}} {{.Name}}`)
+	containers, err := l.describe(`{{index .Config.Labels "` + labels.Owner + `"}} {{.Name}}`) //nolint:contextcheck // docker has a limit of its own
 	if err != nil {
 		return nil, err
 	}
@@ -271,11 +271,11 @@ func (l *Lab) Volumes() ([]string, error) {
 // Leftovers lists what nobody needs once all workers have stopped and no job waits: containers and volumes in Docker, jobs in
 // the running sets, workers that are still registered.
 func (l *Lab) Leftovers(ctx context.Context) ([]string, error) {
-	found, err := l.Containers()
+	found, err := l.Containers() //nolint:contextcheck // docker has a limit of its own
 	if err != nil {
 		return nil, err
 	}
-	volumes, err := l.Volumes()
+	volumes, err := l.Volumes() //nolint:contextcheck // docker has a limit of its own
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func locked(name string, do func(dir string) error) error {
 
 // checkout is the root of the module.
 var checkout = sync.OnceValues(func() (string, error) {
-	out, err := exec.Command("go", "env", "GOMOD").Output() //nolint:noctx // the go command bounds itself
+	out, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
 		return "", fmt.Errorf("go env GOMOD: %w", err)
 	}

@@ -125,7 +125,7 @@ func handOver(t *testing.T, master string) {
 	defer func() { require.NoError(t, client.Close()) }()
 	id, err := client.Do(t.Context(), "CLUSTER", "MYID").Text()
 	require.NoError(t, err)
-	replicas, err := client.ClusterSlaves(t.Context(), id).Result()
+	replicas, err := client.ClusterSlaves(t.Context(), id).Result() //nolint:staticcheck // the library has no other
 	require.NoError(t, err)
 	require.Len(t, replicas, 1)
 	addr, _, _ := strings.Cut(strings.Fields(replicas[0])[1], "@")

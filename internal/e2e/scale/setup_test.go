@@ -58,7 +58,7 @@ func (in *installation) bound() time.Duration { return testenv.Scale(in.t, time.
 
 func (in *installation) eventually(holds func() bool, what string, args ...any) {
 	in.t.Helper()
-	require.Eventually(in.t, holds, in.bound(), 20*time.Millisecond, fmt.Sprintf(what, args...))
+	require.Eventually(in.t, holds, in.bound(), 20*time.Millisecond, append([]any{what}, args...)...)
 }
 
 // process is a process of one worker.
