@@ -26,7 +26,8 @@ func TestMain(m *testing.M) {
 		os.Exit(scale.RunChild(os.Args))
 	}
 	jobs.LogRedis(slog.New(slog.DiscardHandler))
-	goleak.VerifyTestMain(m)
+	// A client whose Redis was away looks for it once a second, and notices only then that it was closed.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
 }
 
 // installation is a Redis with the workers that a test starts on it.

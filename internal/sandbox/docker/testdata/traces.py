@@ -78,7 +78,10 @@ def of_processes():
     print("processes")
     for pid in sorted(int(p) for p in os.listdir("/proc") if p.isdigit()):
         if pid != os.getpid():
-            print(" ", open("/proc/%d/comm" % pid).read().strip())
+            try:
+                print(" ", open("/proc/%d/comm" % pid).read().strip())
+            except FileNotFoundError:
+                print("  one that has just ended")
     print("  tasks", [len(open(p).readlines()) for p in ("/sys/fs/cgroup/pids/tasks", "/sys/fs/cgroup/cgroup.threads") if os.path.exists(p)])
 
 
