@@ -10,4 +10,4 @@ simulate=$(mktemp)
 trap 'rm -f "$simulate"' EXIT
 CGO_ENABLED=0 go build -o "$simulate" ./internal/e2e/scale/cmd/simulate
 "$simulate" --out docs/data "$@"
-go run -modfile=tools/go.mod -tags plot ./internal/e2e/scale/cmd/plot docs/data docs
+(cd tools && go run ./plot ../docs/data ../docs)

@@ -1,7 +1,5 @@
-//go:build plot
-
-// Command plot draws the figures of docs/scaling.md from the tables that cmd/simulate wrote. It is built with the tag
-// plot and -modfile=tools/go.mod, because nothing else needs what it draws with.
+// Command plot draws the figures of docs/scaling.md from the tables that internal/e2e/scale/cmd/simulate wrote. It is in
+// the module of the tools, because nothing else needs what it draws with.
 //
 // Its one invariant: it draws what is in the tables and reckons nothing but the line of what the slots allow.
 package main
