@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/grade"
@@ -58,17 +58,7 @@ func setupJudge(t *testing.T) (*bench, *sourceJudge) {
 	b := setupWithoutWorker(t)
 	judge := &sourceJudge{judged: map[string]int{}, waiting: make(chan struct{}, 100)}
 	b.runner = &fakeRunner{run: gives(okay(""))}
-	rdb := redis.NewClient(&redis.Options{Addr: b.redis})
-	worker, err := jobs.NewWorker(jobs.WorkerOptions{Redis: rdb, Runner: b.runner, Judge: judge, Concurrency: 4})
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- worker.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		require.NoError(t, <-ended)
-		require.NoError(t, rdb.Close())
-	})
+	b.serve(t, jobs.WorkerOptions{Runner: b.runner, Judge: judge})
 	return b, judge
 }
 
@@ -203,11 +193,10 @@ func TestBatchGoesOnWhereItWas(t *testing.T) {
 	go func() {
 		defer interrupt()
 		<-judge.waiting
-		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			if content, _ := os.ReadFile(path); strings.Count(string(content), "\n") == 2 {
-				return
-			}
-		}
+		assert.Eventually(t, func() bool {
+			content, _ := os.ReadFile(path)
+			return strings.Count(string(content), "\n") == 2
+		}, patience, time.Millisecond)
 	}()
 	got := b.enqueueWith(ctx, t, "", "batch", input, "--cancel-on-interrupt", "--html", filepath.Join(b.dir, "r.html"))
 	require.Equal(t, 130, got.code, got.stderr)

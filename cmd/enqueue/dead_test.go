@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/jobs"
@@ -31,17 +30,7 @@ func setupDead(t *testing.T) (b *bench, broken *atomic.Bool) {
 		}
 		return okay("at last\n"), nil
 	}}
-	rdb := redis.NewClient(&redis.Options{Addr: b.redis})
-	worker, err := jobs.NewWorker(jobs.WorkerOptions{ID: "w-1", Redis: rdb, Runner: b.runner, Concurrency: 4, MaxAttempts: 1})
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- worker.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		require.NoError(t, <-ended)
-		require.NoError(t, rdb.Close())
-	})
+	b.serve(t, jobs.WorkerOptions{ID: "w-1", Runner: b.runner, MaxAttempts: 1})
 	return b, broken
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/jobs"
@@ -32,17 +31,7 @@ func setupSessions(t *testing.T, result sandbox.Result, report *workspace.Report
 	t.Helper()
 	b := setupWithoutWorker(t)
 	sessions := fakeSessions{make(chan jobs.SessionJob, 10), result, report}
-	rdb := redis.NewClient(&redis.Options{Addr: b.redis})
-	worker, err := jobs.NewWorker(jobs.WorkerOptions{Redis: rdb, Runner: &fakeRunner{}, Sessions: sessions, Concurrency: 4})
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- worker.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		require.NoError(t, <-ended)
-		require.NoError(t, rdb.Close())
-	})
+	b.serve(t, jobs.WorkerOptions{Runner: &fakeRunner{}, Sessions: sessions})
 	return b, sessions.asked
 }
 

@@ -67,8 +67,16 @@ func setup(t *testing.T, do func(context.Context, sandbox.Program) (sandbox.Resu
 	t.Helper()
 	b := setupWithoutWorker(t)
 	b.runner = &fakeRunner{run: do}
+	b.serve(t, jobs.WorkerOptions{Runner: b.runner})
+	return b
+}
+
+// serve runs a worker of four slots with these options until the test's end.
+func (b *bench) serve(t *testing.T, options jobs.WorkerOptions) {
+	t.Helper()
 	rdb := redis.NewClient(&redis.Options{Addr: b.redis})
-	worker, err := jobs.NewWorker(jobs.WorkerOptions{Redis: rdb, Runner: b.runner, Concurrency: 4})
+	options.Redis, options.Concurrency = rdb, 4
+	worker, err := jobs.NewWorker(options)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -78,7 +86,6 @@ func setup(t *testing.T, do func(context.Context, sandbox.Program) (sandbox.Resu
 		require.NoError(t, <-ended)
 		require.NoError(t, rdb.Close())
 	})
-	return b
 }
 
 func setupWithoutWorker(t *testing.T) *bench {

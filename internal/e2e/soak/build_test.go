@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/jobs"
 )
 
 // start is when every history of these tests begins.
@@ -37,7 +39,7 @@ func wanted() *Want {
 func right(finished float64) *Got {
 	return &Got{
 		Outcome: "ok", Stdout: "hi\n", Total: 3, Print: "p", Submitted: at(1), Finished: at(finished),
-		Attempts: []Attempt{{Number: 1, Worker: "w1", Started: at(finished - 1), Ended: at(finished)}},
+		Attempts: []jobs.Attempt{{Number: 1, Worker: "w1", Started: at(finished - 1), Ended: at(finished)}},
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/jobs"
 )
 
 func forgetful() Fault { return Fault{Kind: "redis loses", Forgets: true} }
@@ -55,7 +57,7 @@ func TestHistoriesInWhichEveryPromiseWasKept(t *testing.T) {
 // retried is a result of w2 after w1 was lost.
 func retried(first, second, finished float64) *Got {
 	got := right(finished)
-	got.Attempts = []Attempt{
+	got.Attempts = []jobs.Attempt{
 		{Number: 1, Worker: "w1", Started: at(first), Ended: at(second - 0.5), Error: "worker lost"},
 		{Number: 2, Worker: "w2", Started: at(second), Ended: at(finished)},
 	}
@@ -68,7 +70,7 @@ func attempts(outcome string, errors ...string) *Got {
 	got.Outcome, got.Attempts = outcome, nil
 	for i, text := range errors {
 		n := float64(i)
-		got.Attempts = append(got.Attempts, Attempt{Number: i + 1, Worker: "w1", Started: at(2 + n), Ended: at(3 + n), Error: text})
+		got.Attempts = append(got.Attempts, jobs.Attempt{Number: i + 1, Worker: "w1", Started: at(2 + n), Ended: at(3 + n), Error: text})
 	}
 	return got
 }

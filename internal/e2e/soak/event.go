@@ -3,6 +3,8 @@ package soak
 import (
 	"strings"
 	"time"
+
+	"github.com/sandloop/sandloop/internal/jobs"
 )
 
 // Kind is what an event is about.
@@ -86,19 +88,10 @@ type Got struct {
 	Total    int64  `json:"total"`
 	Message  string `json:"message,omitempty"`
 	// Print is the hash of the whole record.
-	Print     string    `json:"print"`
-	Submitted time.Time `json:"submitted"`
-	Finished  time.Time `json:"finished"`
-	Attempts  []Attempt `json:"attempts,omitempty"`
-}
-
-// Attempt is one try at running a job. Error is empty for the one that gave the result.
-type Attempt struct {
-	Number  int       `json:"number"`
-	Worker  string    `json:"worker"`
-	Started time.Time `json:"started"`
-	Ended   time.Time `json:"ended"`
-	Error   string    `json:"error,omitempty"`
+	Print     string         `json:"print"`
+	Submitted time.Time      `json:"submitted"`
+	Finished  time.Time      `json:"finished"`
+	Attempts  []jobs.Attempt `json:"attempts,omitempty"`
 }
 
 // Fault is something that was broken on purpose.

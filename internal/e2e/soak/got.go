@@ -35,12 +35,10 @@ func Of(record jobs.Record) (*Got, error) {
 	got := &Got{
 		Outcome: string(result.Outcome), ExitCode: result.ExitCode, Stdout: Digest(result.Stdout.Data), Total: result.Stdout.Total,
 		Message: result.Message, Print: hash(whole), Submitted: record.SubmittedAt, Finished: record.FinishedAt,
+		Attempts: record.Attempts,
 	}
 	if record.Grade != nil {
 		got.Verdict = string(record.Grade.Verdict)
-	}
-	for _, a := range record.Attempts {
-		got.Attempts = append(got.Attempts, Attempt{Number: a.Number, Worker: a.Worker, Started: a.Started, Ended: a.Ended, Error: a.Error})
 	}
 	return got, nil
 }

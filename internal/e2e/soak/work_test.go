@@ -45,7 +45,7 @@ func TestARecordBecomesWhatAHistoryKeeps(t *testing.T) {
 	got.Print = ""
 	require.Equal(t, &Got{
 		Outcome: "nonzero_exit", ExitCode: 7, Verdict: "WA", Stdout: "out", Total: 3, Message: "m", Submitted: at(1), Finished: at(3),
-		Attempts: []Attempt{{Number: 2, Worker: "w", Started: at(2), Ended: at(3), Error: "boom"}},
+		Attempts: []jobs.Attempt{{Number: 2, Worker: "w", Started: at(2), Ended: at(3), Error: "boom"}},
 	}, got)
 	record.FinishedAt = record.FinishedAt.Add(time.Nanosecond)
 	later, err := Of(record)
