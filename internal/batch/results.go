@@ -40,7 +40,7 @@ func OpenResults(path string, fresh bool) (*Results, error) {
 	}
 	r := &Results{path: path, file: file, lines: report.NewWriter(file), tries: map[int]int{}}
 	if err := r.open(fresh); err != nil {
-		_ = file.Close()
+		_ = r.Close()
 		return nil, fmt.Errorf("results file %s: %w", path, err)
 	}
 	return r, nil
@@ -142,4 +142,4 @@ func (r *Results) add(item report.Item) error {
 func (r *Results) Items() iter.Seq2[report.Item, error] { return inOrder(r.path) }
 
 // Close gives the file free for other processes.
-func (r *Results) Close() error { return r.file.Close() }
+func (r *Results) Close() error { return errors.Join(unlock(r.file), r.file.Close()) }

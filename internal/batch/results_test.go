@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -186,6 +187,21 @@ func TestWhatAnInterruptCanceledIsJudgedByTheNextRun(t *testing.T) {
 	counts, err := runWith(t.Context(), t, queue, path, 3)
 	require.NoError(t, err)
 	require.Equal(t, map[grade.Verdict]int{grade.AC: 3}, counts.Verdicts)
+}
+
+// A process that is just being started has every open file of this one.
+func TestResultsAreFreeOnceClosedWhoeverElseHasTheFileOpen(t *testing.T) {
+	t.Parallel()
+	path := resultsPath(t)
+	results, err := OpenResults(path, false)
+	require.NoError(t, err)
+	other, err := syscall.Dup(int(results.file.Fd()))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, syscall.Close(other)) }()
+	require.NoError(t, results.Close())
+	results, err = OpenResults(path, false)
+	require.NoError(t, err)
+	require.NoError(t, results.Close())
 }
 
 func TestALineThatACrashToreIsJudgedAgain(t *testing.T) {

@@ -226,6 +226,23 @@ func TestSeriesCanceledInATest(t *testing.T) {
 	require.Less(t, time.Since(begun), testenv.Scale(t, 2*time.Second))
 }
 
+// The series may have ended in the moment in which it was canceled.
+func TestSeriesThatIsCanceledAtItsEndIsGoneWhenItReturns(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for range 5 {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		asked := 0
+		_, _ = b.RunTests(ctx, bash("echo up"), func(*sandbox.TestResult) (sandbox.Test, bool) {
+			if asked++; asked == 2 {
+				cancel(errors.New("no longer wanted"))
+			}
+			return sandbox.Test{}, asked < 2
+		})
+		require.Empty(t, b.containers(t))
+	}
+}
+
 func TestSeriesCanceledBetweenTests(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -44,7 +44,7 @@ func (t *task) run(ctx context.Context) (sandbox.Result, error) {
 		switch {
 		case t.kept:
 			t.runner.keep(ctx, t.box, *t.reuse)
-		case ended:
+		case ended && ctx.Err() == nil: // whoever ended it waits until it is gone
 			t.runner.removeSoon(ctx, t.box)
 		default:
 			t.runner.removeLogged(ctx, t.box)
