@@ -31,23 +31,52 @@ type admission struct {
 	size    int // of the stored body in bytes
 	mode    string
 	refusal *QuotaError // set if it did not
+
+	key  string // of asynq's task
+	args []any  // of asynq's script: message, id and time
+	cmd  *redis.Cmd
 }
 
 type admissionKey struct{}
 
-// admitScript stands in for asynq's script that enqueues a task. It writes the task as that does, but has it wait among its
-// tenant's, if there is room. KEYS: asynq's task and its list pending. ARGV: base, message, task, time in ns, tenant, size, mode, depth
-// if none was set, and for how many ms a refusal is remembered. The reply is exists; admitted; or refused, whose bound it was, which one, the
-// bound, what is used of it, and after how many ms to try again.
+// admitScript stands in for asynq's script that enqueues a task, for many at once. It writes each task as that does, but has it wait among
+// its tenant's, if there is room. KEYS: those of the tasks. ARGV: base, depth if none was set, for how many ms a refusal is remembered,
+// and for each task its message, id, time in ns, tenant, size and mode. The reply has for each task exists; admitted; or refused, whose bound it
+// was, which one, the bound, what is used of it, and after how many ms to try again.
 var admitScript = newTurnsScript(`
-if redis.call('EXISTS', KEYS[1]) == 1 then
-	return {'exists'}
+local depth, remembered = ARGV[2], ARGV[3]
+local function bounds(values, most)
+	return {jobs = tonumber(values[1] or 0), bytes = tonumber(values[2] or 0), most = tonumber(values[3] or most), mostBytes = tonumber(values[4] or 0)}
 end
-local id, tenant, size, mode = ARGV[3], ARGV[5], tonumber(ARGV[6]), ARGV[7]
-local memo = base .. 'refused:' .. id
+local whole = bounds(redis.call('HMGET', queue, 'jobs', 'bytes', 'max_queued', 'max_queued_bytes'), depth)
+local tenants = {}
+-- known returns what a tenant has waiting and may have.
+local function known(tenant)
+	if not tenants[tenant] then
+		local quota = limits(tenant)
+		local jobs = redis.call('ZCARD', waiting(tenant))
+		tenants[tenant] = bounds({jobs, redis.call('HGET', tenantKey(tenant), 'bytes'), quota.max_queued, quota.max_queued_bytes}, 0)
+		tenants[tenant].bounded = tenants[tenant].most + tenants[tenant].mostBytes > 0
+		tenants[tenant].new, tenants[tenant].newBytes = 0, 0
+	end
+	return tenants[tenant]
+end
+-- count counts together the tasks of a tenant that this script has let wait.
+local function count(tenant, of)
+	if of.new > 0 then
+		joined(tenant, of.new, of.newBytes, of.place, of.jobs == of.new, false, of.bounded)
+		of.new, of.newBytes = 0, 0
+	end
+end
+local function countAll()
+	for tenant, of in pairs(tenants) do
+		count(tenant, of)
+	end
+end
 -- pace returns how many jobs a second were taken of late, of those that total counts, and for how long it looked. It looks back
 -- 10 s or to when there was nothing to take.
 local function pace(key)
+	countAll()
 	local time, values = now(), redis.call('HMGET', key, 'total', 'since', 'seen', 'rate')
 	local total, since, seen, rate = tonumber(values[1] or 0), tonumber(values[2] or time), tonumber(values[3] or 0), tonumber(values[4] or 0)
 	local seconds, known = math.max(1, (time - since) / 1000000), rate > 0 and 10 or 0
@@ -67,7 +96,7 @@ local function retry(key, jobs)
 	end
 	return math.min(300000, math.max(1000, jobs * 1000 / rate))
 end
-local function check(who, key, jobs, bytes, most, mostBytes)
+local function check(who, key, jobs, bytes, size, most, mostBytes)
 	local function refuse(limit, max, used, after)
 		local reply = {'refused', who, limit}
 		for _, number in ipairs({max, used, after}) do
@@ -85,35 +114,50 @@ local function check(who, key, jobs, bytes, most, mostBytes)
 		return refuse('max_queued_bytes', mostBytes, bytes, retry(key, (bytes + size - mostBytes) * jobs / bytes))
 	end
 end
-local bounded = false
-local function refused()
-	local quota = limits(tenant)
-	local most, mostBytes = quota.max_queued or 0, quota.max_queued_bytes or 0
-	bounded = most + mostBytes > 0
-	local refusal
-	if bounded then
-		local bytes = tonumber(redis.call('HGET', tenantKey(tenant), 'bytes') or 0)
-		refusal = check('tenant', tenantKey(tenant), redis.call('ZCARD', waiting(tenant)), bytes, most, mostBytes)
+local place = now()
+local function admit(key, message, id, time, tenant, size, mode)
+	if redis.call('EXISTS', key) == 1 then
+		return {'exists'}
 	end
-	local depth = redis.call('HMGET', queue, 'jobs', 'bytes', 'max_queued', 'max_queued_bytes')
-	return refusal or check('queue', queue, tonumber(depth[1] or 0), tonumber(depth[2] or 0), tonumber(depth[3] or ARGV[8]), tonumber(depth[4] or 0))
-end
-if mode == 'again' then
-	local before = redis.call('GET', memo)
-	if before then
-		return cjson.decode(before)
+	local memo, of = base .. 'refused:' .. id, known(tenant)
+	if mode == 'again' then
+		local before = redis.call('GET', memo)
+		if before then
+			return cjson.decode(before)
+		end
 	end
-end
-if mode ~= 'forced' then
-	local refusal = refused()
-	if refusal then
-		redis.call('SET', memo, cjson.encode(refusal), 'PX', ARGV[9])
-		return refusal
+	if mode ~= 'forced' then
+		local refusal = check('tenant', tenantKey(tenant), of.jobs, of.bytes, size, of.most, of.mostBytes) or
+			check('queue', queue, whole.jobs, whole.bytes, size, whole.most, whole.mostBytes)
+		if refusal then
+			redis.call('SET', memo, cjson.encode(refusal), 'PX', remembered)
+			return refusal
+		end
 	end
+	redis.call('HSET', key, 'msg', message, 'state', 'pending', 'pending_since', time, 'tenant', tenant, 'size', size)
+	if mode == 'forced' then
+		count(tenant, of)
+		putFirst(tenant, id, size, of.bounded)
+	elseif redis.call('ZADD', waiting(tenant), place, id) == 1 then
+		if of.new == 0 then
+			of.place = place
+		end
+		place, of.new, of.newBytes = place + 1, of.new + 1, of.newBytes + size
+	else
+		return {'admitted'}
+	end
+	for _, counted in ipairs({of, whole}) do
+		counted.jobs, counted.bytes = counted.jobs + 1, counted.bytes + size
+	end
+	return {'admitted'}
 end
-redis.call('HSET', KEYS[1], 'msg', ARGV[2], 'state', 'pending', 'pending_since', ARGV[4], 'tenant', tenant, 'size', ARGV[6])
-put(tenant, id, ARGV[6], mode == 'forced', bounded)
-return {'admitted'}
+local replies = {}
+for i, key in ipairs(KEYS) do
+	local task = 6 * i - 2
+	replies[i] = admit(key, ARGV[task], ARGV[task + 1], ARGV[task + 2], ARGV[task + 3], tonumber(ARGV[task + 4]), ARGV[task + 5])
+end
+countAll()
+return replies
 `)
 
 // scheduleScript stands in for asynq's script that schedules a task, and adds whose it is. KEYS: asynq's task and set of
@@ -133,32 +177,50 @@ type admitting struct{ redis.UniversalClient }
 
 // EvalSha runs one of asynq's scripts by its hash, or what stands in for it.
 func (c admitting) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
-	if a, ok := ctx.Value(admissionKey{}).(*admission); ok {
-		return a.admit(ctx, c.UniversalClient, keys, args)
+	a, ok := ctx.Value(admissionKey{}).(*admission)
+	switch {
+	case !ok:
+		return c.UniversalClient.EvalSha(ctx, sha, keys, args...)
+	case strings.HasSuffix(keys[1], ":scheduled"):
+		return scheduleScript.Run(ctx, c.UniversalClient, keys, append(args, a.tenant, a.size)...)
 	}
-	return c.UniversalClient.EvalSha(ctx, sha, keys, args...)
+	a.key, a.args, a.cmd = keys[0], args, redis.NewCmd(ctx)
+	if together, ok := c.UniversalClient.(*coalescing); ok {
+		together.admit(a)
+	} else {
+		admitTogether(ctx, c.UniversalClient, []*admission{a})
+	}
+	return a.cmd
 }
 
-// admit does for a task what asynq's script would have done with these keys and arguments.
-func (a *admission) admit(ctx context.Context, rdb redis.Scripter, keys []string, args []any) *redis.Cmd {
-	if strings.HasSuffix(keys[1], ":scheduled") {
-		return scheduleScript.Run(ctx, rdb, keys, append(args, a.tenant, a.size)...)
+// admitTogether does for tasks of one queue what asynq's script would have done with their keys and arguments.
+func admitTogether(ctx context.Context, rdb redis.Scripter, tasks []*admission) {
+	keys := make([]string, len(tasks))
+	args := append(make([]any, 0, 3+6*len(tasks)), tasks[0].base, defaultDepth, refusalMark.Milliseconds())
+	for i, a := range tasks {
+		keys[i] = a.key
+		args = append(append(args, a.args...), a.tenant, a.size, a.mode)
 	}
-	cmd := redis.NewCmd(ctx)
-	reply, err := admitScript.Run(ctx, rdb, keys, append(append([]any{a.base}, args...),
-		a.tenant, a.size, a.mode, defaultDepth, refusalMark.Milliseconds())...).StringSlice()
-	switch {
-	case err != nil:
-		cmd.SetErr(err)
-	case reply[0] == "exists":
-		cmd.SetVal(int64(0))
-	case reply[0] == "refused":
-		a.refusal = parseRefusal(reply, a.queue, a.tenant, a.size)
-		cmd.SetVal(int64(1))
-	default:
-		cmd.SetVal(int64(1))
+	replies, err := admitScript.Run(ctx, rdb, keys, args...).Slice()
+	for i, a := range tasks {
+		if err != nil {
+			a.cmd.SetErr(err)
+			continue
+		}
+		a.cmd.SetVal(a.read(replies[i]))
 	}
-	return cmd
+}
+
+// read understands a task's reply of admitScript, and returns that of asynq's script: 0 if the task exists.
+func (a *admission) read(reply any) int64 {
+	words, _ := reply.([]any)
+	switch words[0] {
+	case "exists":
+		return 0
+	case "refused":
+		a.refusal = parseRefusal(words, a.queue, a.tenant, a.size)
+	}
+	return 1
 }
 
 // admit lets a dispatch of a job wait in one of the queues. One that does already is success. The error may be a QuotaError.

@@ -6,25 +6,24 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// coalescing is a connection to Redis that sends the scripts of many goroutines as one
-// pipeline, because asynq has no call that enqueues more than one task. It must be closed
-// when no call is under way any more.
+// coalescing is a connection to Redis that admits the tasks of many goroutines by one script, because asynq has no call that enqueues
+// more than one. It must be closed when no call is under way any more.
 type coalescing struct {
 	redis.UniversalClient
-	calls chan *scriptCall
+	calls chan *admitCall
 	done  chan struct{}
 }
 
-type scriptCall struct {
-	send func(redis.Pipeliner) *redis.Cmd
-	cmd  *redis.Cmd
-	sent chan struct{}
+type admitCall struct {
+	*admission
+	admitted chan struct{}
 }
 
-const coalesceMost = 512
+// coalesceMost bounds for how long one script has Redis for itself: about a millisecond.
+const coalesceMost = 128
 
 func newCoalescing(ctx context.Context, rdb redis.UniversalClient) *coalescing {
-	c := &coalescing{UniversalClient: rdb, calls: make(chan *scriptCall, coalesceMost), done: make(chan struct{})}
+	c := &coalescing{UniversalClient: rdb, calls: make(chan *admitCall, coalesceMost), done: make(chan struct{})}
 	go c.run(ctx)
 	return c
 }
@@ -34,28 +33,18 @@ func (c *coalescing) close() {
 	<-c.done
 }
 
-// EvalSha runs a script by its hash together with those of other callers.
-func (c *coalescing) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
-	return c.call(func(pipe redis.Pipeliner) *redis.Cmd { return pipe.EvalSha(ctx, sha, keys, args...) })
-}
-
-// Eval runs a script together with those of other callers.
-func (c *coalescing) Eval(ctx context.Context, script string, keys []string, args ...any) *redis.Cmd {
-	return c.call(func(pipe redis.Pipeliner) *redis.Cmd { return pipe.Eval(ctx, script, keys, args...) })
-}
-
-func (c *coalescing) call(send func(redis.Pipeliner) *redis.Cmd) *redis.Cmd {
-	call := &scriptCall{send: send, sent: make(chan struct{})}
+// admit does what admitTogether does, together with other callers.
+func (c *coalescing) admit(a *admission) {
+	call := &admitCall{admission: a, admitted: make(chan struct{})}
 	c.calls <- call
-	<-call.sent
-	return call.cmd
+	<-call.admitted
 }
 
-// run sends whatever has come together while the previous pipeline was under way.
+// run admits whatever has come together while the previous script was under way.
 func (c *coalescing) run(ctx context.Context) {
 	defer close(c.done)
 	for first := range c.calls {
-		batch := []*scriptCall{first}
+		batch := []*admitCall{first}
 		for more := true; more && len(batch) < coalesceMost; {
 			select {
 			case call, open := <-c.calls:
@@ -66,13 +55,15 @@ func (c *coalescing) run(ctx context.Context) {
 				more = false
 			}
 		}
-		pipe := c.Pipeline()
+		byQueue := map[string][]*admission{}
 		for _, call := range batch {
-			call.cmd = call.send(pipe)
+			byQueue[call.base] = append(byQueue[call.base], call.admission)
 		}
-		_, _ = pipe.Exec(ctx) // each command has its own error
+		for _, tasks := range byQueue {
+			admitTogether(ctx, c.UniversalClient, tasks)
+		}
 		for _, call := range batch {
-			close(call.sent)
+			close(call.admitted)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func (w *Worker) load(ctx context.Context, id, body string) (job Job, err error)
 // failure, or the owner is dead and the job will have been recovered.
 func (w *Worker) decline(ctx context.Context, r ref, b beginning) error {
 	if b.verdict != "owned" {
-		w.log.DebugContext(ctx, "task dropped", "job", r, "reason", b.verdict)
+		w.log.DebugContext(ctx, "task dropped", "job", r.ID, "dispatch", r.Dispatch, "reason", b.verdict)
 		w.forget(ctx, r)
 		return nil
 	}
@@ -106,7 +106,7 @@ func (w *Worker) decline(ctx context.Context, r ref, b beginning) error {
 	}
 	alive, err := w.store.alive(ctx, b.owner)
 	if err == nil && alive[b.owner] {
-		w.log.DebugContext(ctx, "task put off", "job", r, "reason", "it runs elsewhere", "owner", b.owner)
+		w.log.DebugContext(ctx, "task put off", "job", r.ID, "dispatch", r.Dispatch, "reason", "it runs elsewhere", "owner", b.owner)
 		return fmt.Errorf("job %s is run by worker %s: %w", r, b.owner, errNotNow)
 	}
 	if err == nil { // an unregistered worker is looked at by every other one
@@ -126,7 +126,7 @@ func (w *Worker) forget(ctx context.Context, r ref) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := w.store.rdb.SRem(ctx, w.store.keys.running(w.id), r.String()).Err(); err != nil {
-		w.log.WarnContext(ctx, "running set not updated, the next heartbeat will", "job", r, "error", err)
+		w.log.WarnContext(ctx, "running set not updated, the next heartbeat will", "job", r.ID, "dispatch", r.Dispatch, "error", err)
 	}
 }
 

@@ -82,7 +82,7 @@ func (w *Worker) handOver(ctx context.Context, a *attempt, problem error) error 
 		return w.drop(a)
 	case reply[0] == "queued" && reply[2] == "":
 		w.counters.PutOff.Add(1)
-		w.log.DebugContext(ctx, "job put off", "job", a.ref, "reason", problem)
+		w.log.DebugContext(ctx, "job put off", "job", a.ref.ID, "dispatch", a.ref.Dispatch, "reason", problem)
 		return fmt.Errorf("job %s: %w: %w", a.ref, errSessionBusy, problem)
 	}
 	return nil
@@ -112,6 +112,6 @@ func (w *Worker) forward(ctx context.Context, r ref, worker string) error {
 		return w.store.forgetForwards(ctx, worker)
 	}
 	w.counters.Forwarded.Add(1)
-	w.log.DebugContext(ctx, "job forwarded", "job", r, "to", worker)
+	w.log.DebugContext(ctx, "job forwarded", "job", r.ID, "dispatch", r.Dispatch, "to", worker)
 	return nil
 }

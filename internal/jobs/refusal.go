@@ -52,10 +52,10 @@ func (e *QuotaError) Error() string {
 }
 
 // parseRefusal reads the reply of admitScript.
-func parseRefusal(reply []string, queue Queue, tenant string, size int) *QuotaError {
-	number := func(text string) int64 { n, _ := strconv.ParseInt(text, 10, 64); return n }
+func parseRefusal(reply []any, queue Queue, tenant string, size int) *QuotaError {
+	number := func(word any) int64 { n, _ := strconv.ParseInt(fmt.Sprint(word), 10, 64); return n }
 	return &QuotaError{
-		Tenant: tenant, Queue: queue, WholeQueue: reply[1] == "queue", Limit: reply[2], Max: number(reply[3]), Used: number(reply[4]),
+		Tenant: tenant, Queue: queue, WholeQueue: reply[1] == "queue", Limit: fmt.Sprint(reply[2]), Max: number(reply[3]), Used: number(reply[4]),
 		Size: int64(size), RetryAfter: time.Duration(number(reply[5])) * time.Millisecond,
 	}
 }

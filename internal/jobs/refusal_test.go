@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
@@ -133,6 +134,50 @@ func TestSubmitManyRefusesEachByItself(t *testing.T) {
 		}
 		require.Equal(t, map[string]int{"alice": 5, "bob": 10}, accepted)
 		require.EqualValues(t, 15, b.consistent(Default))
+	})
+}
+
+// One script admits tasks of several tenants and in every way, and the counts are as if each had come by itself.
+func TestManyAreAdmittedTogether(t *testing.T) {
+	both(t, func(t *testing.T, b *bundle) {
+		b.setQuota("alice", Quota{MaxQueued: 2})
+		client := b.client.store
+		var tasks []*admission
+		admit := func(tenant, id, mode string) {
+			tasks = append(tasks, &admission{
+				base: client.keys.turns(Default), queue: Default, tenant: tenant, size: 10, mode: mode,
+				key:  asynqKey(client.keys.asynqQueue(Default), "t:") + id,
+				args: []any{"message of " + id, id, time.Now().UnixNano()}, cmd: redis.NewCmd(b.ctx),
+			})
+		}
+		admit("alice", "1", admitNew)
+		admit("bob", "2", admitNew)
+		admit("alice", "3", admitForced) // goes first
+		admit("alice", "4", admitNew)    // two wait
+		admit("alice", "5", admitForced) // is never refused
+		admit("bob", "2", admitNew)      // is there
+		admit("alice", "4", admitAgain)  // is still refused
+		admit("bob", "6", admitAgain)
+		admitTogether(b.ctx, b.rdb, tasks)
+
+		var replies []any
+		for _, task := range tasks {
+			require.NoError(t, task.cmd.Err())
+			replies = append(replies, task.cmd.Val())
+			if task.refusal != nil {
+				refusal := b.untimed(task.refusal)
+				require.Equal(t, &QuotaError{Tenant: "alice", Queue: Default, Limit: "max_queued", Max: 2, Used: 2, Size: 10}, refusal)
+				replies[len(replies)-1] = "refused"
+			}
+		}
+		admitted, exists := int64(1), int64(0)
+		require.Equal(t, []any{admitted, admitted, admitted, "refused", admitted, exists, "refused", admitted}, replies)
+		require.EqualValues(t, 5, b.consistent(Default))
+		order := ""
+		for range 5 {
+			order += b.takeAt(Default, time.Now())
+		}
+		require.Equal(t, "5"+"2"+"3"+"6"+"1", order, "in turn, and those of a tenant as they came or were forced")
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -22,7 +23,7 @@ type Stats struct {
 type QueueStats struct {
 	Queue Queue `json:"queue"`
 	// Pending wait for a slot, Running have one, Retry wait for another attempt. A job that was forwarded to the worker
-	// that holds its session is not among them.
+	// that holds its session is not among them. What a killed worker ran is counted for 30 s more, by its lease.
 	Pending int64 `json:"pending"`
 	Running int64 `json:"running"`
 	Retry   int64 `json:"retry"`
@@ -70,8 +71,9 @@ type queueCounts struct {
 func (k keys) count(ctx context.Context, pipe redis.Pipeliner, queue Queue) *queueCounts {
 	name, base := k.asynqQueue(queue), k.turns(queue)
 	return &queueCounts{
-		pending: pipe.LLen(ctx, asynqKey(name, "pending")), active: pipe.LLen(ctx, asynqKey(name, "active")),
-		retry: pipe.ZCard(ctx, asynqKey(name, "retry")), scheduled: pipe.ZCard(ctx, asynqKey(name, "scheduled")),
+		pending: pipe.LLen(ctx, asynqKey(name, "pending")),
+		active:  pipe.ZCount(ctx, asynqKey(name, "lease"), strconv.FormatInt(time.Now().Unix(), 10), "+inf"),
+		retry:   pipe.ZCard(ctx, asynqKey(name, "retry")), scheduled: pipe.ZCard(ctx, asynqKey(name, "scheduled")),
 		dead: pipe.ZCard(ctx, k.dead(queue)), tenants: pipe.ZCard(ctx, base+"heads"),
 		waiting: pipe.HMGet(ctx, base+"queue", "jobs", "bytes", "total"), oldest: pipe.ZRangeWithScores(ctx, base+"heads", 0, 0),
 	}

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -47,6 +48,19 @@ func TestStatsCountJobsAndWorkers(t *testing.T) {
 		alive, err := b.client.WorkerAlive(b.ctx, w.ID(), "nobody")
 		require.NoError(t, err)
 		require.Equal(t, map[string]bool{w.ID(): true, "nobody": false}, alive)
+	})
+}
+
+// A killed worker's jobs run no more, although asynq has their tasks among the active ones until it looks at them.
+func TestStatsCountNoJobWhoseLeaseIsOver(t *testing.T) {
+	both(t, func(t *testing.T, b *bundle) {
+		b.submitMany("alice", 3)
+		require.NotEmpty(t, b.takeAt(Default, time.Now().Add(-leaseDuration-2*time.Second)))
+		require.NotEmpty(t, b.takeAt(Default, time.Now()))
+		stats, err := b.client.Stats(b.ctx)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, stats.Queues[1].Running)
+		require.EqualValues(t, 1, stats.Queues[1].Pending)
 	})
 }
 

@@ -39,7 +39,7 @@ local function fromAsynq()
 			start(id)
 			return {'task', message}
 		elseif message then
-			put(tenant, id, size or 0, true)
+			putFirst(tenant, id, size or 0, false)
 		end
 	end
 end

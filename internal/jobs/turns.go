@@ -67,33 +67,33 @@ end
 local function mark(key, time)
 	redis.call('HSET', key, 'since', time, 'seen', redis.call('HGET', key, 'total') or 0)
 end
--- put lets a task wait: as the next one of its tenant, or as the last.
-local function put(tenant, id, size, next, bounded)
-	local time = now()
-	local place = time
-	if next then
-		local head = redis.call('ZRANGE', waiting(tenant), 0, 0, 'WITHSCORES')
-		place = math.min(time, head[2] and head[2] - 1 or time)
-	end
-	if redis.call('ZADD', waiting(tenant), place, id) == 0 then
-		return
-	end
-	local first = redis.call('ZCARD', waiting(tenant)) == 1
+-- joined counts tasks of a tenant that wait from now on, the first of them at place: head tells that it goes before the tenant's others, and
+-- first that there are none.
+local function joined(tenant, jobs, bytes, place, first, head, bounded)
 	if first then
 		local turn = tonumber(redis.call('HGET', tenantKey(tenant), 'turn') or 0)
 		redis.call('ZADD', base .. 'turns', math.max(turn, clock()), tenant)
 		redis.call('PERSIST', tenantKey(tenant))
 		if bounded then
-			mark(tenantKey(tenant), time)
+			mark(tenantKey(tenant), now())
 		end
 	end
-	if first or next then
+	if first or head then
 		redis.call('ZADD', base .. 'heads', place, tenant)
 	end
-	redis.call('HINCRBY', tenantKey(tenant), 'bytes', size)
-	redis.call('HINCRBY', queue, 'bytes', size)
-	if redis.call('HINCRBY', queue, 'jobs', 1) == 1 then
-		mark(queue, time)
+	redis.call('HINCRBY', tenantKey(tenant), 'bytes', bytes)
+	redis.call('HINCRBY', queue, 'bytes', bytes)
+	if redis.call('HINCRBY', queue, 'jobs', jobs) == jobs then
+		mark(queue, now())
+	end
+end
+-- putFirst lets a task wait as the next one of its tenant.
+local function putFirst(tenant, id, size, bounded)
+	local time = now()
+	local head = redis.call('ZRANGE', waiting(tenant), 0, 0, 'WITHSCORES')
+	local place = math.min(time, head[2] and head[2] - 1 or time)
+	if redis.call('ZADD', waiting(tenant), place, id) == 1 then
+		joined(tenant, 1, size, place, not head[2], true, bounded)
 	end
 end
 -- left counts a task that waits no more. If it was the last of its tenant, that rests and goes on with the turn after step.

@@ -110,7 +110,13 @@ func (r *run) queuesLeft(ctx context.Context) (found []string, err error) {
 			}
 		}
 	}
-	return found, nil
+	stats, err := r.lab.Jobs.Stats(ctx)
+	for _, queue := range stats.Queues {
+		if queue.Pending+queue.Bytes+queue.Tenants > 0 {
+			found = append(found, fmt.Sprintf("%d jobs of %d tenants wait in queue %s, %d bytes", queue.Pending, queue.Tenants, queue.Queue, queue.Bytes))
+		}
+	}
+	return found, err
 }
 
 // members are those of a list or a sorted set.
@@ -136,13 +142,12 @@ func (r *run) noteLog(w *faults.Worker) {
 		var said struct {
 			Time   time.Time `json:"time"`
 			Worker string    `json:"worker"`
-			Job    any       `json:"job"`
+			Job    string    `json:"job"`
 		}
 		if err := json.Unmarshal([]byte(line.Text), &said); err != nil {
 			r.t.Errorf("log of worker %d: %v", w.PID(), err)
 			continue
 		}
-		job, _ := said.Job.(string) // of a dispatch it is more than an id
-		r.record.Add(soak.Event{At: said.Time, Kind: soak.Logged, Worker: said.Worker, Job: job, Message: line.Message, Text: line.Text})
+		r.record.Add(soak.Event{At: said.Time, Kind: soak.Logged, Worker: said.Worker, Job: said.Job, Message: line.Message, Text: line.Text})
 	}
 }
