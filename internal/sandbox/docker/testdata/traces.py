@@ -80,7 +80,7 @@ def of_processes():
         if pid != os.getpid():
             try:
                 print(" ", open("/proc/%d/comm" % pid).read().strip())
-            except FileNotFoundError:
+            except (FileNotFoundError, ProcessLookupError):
                 print("  one that has just ended")
     print("  tasks", [len(open(p).readlines()) for p in ("/sys/fs/cgroup/pids/tasks", "/sys/fs/cgroup/cgroup.threads") if os.path.exists(p)])
 
