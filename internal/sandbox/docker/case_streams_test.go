@@ -22,7 +22,7 @@ func TestCaseVeryShortProgramLosesNoOutput(t *testing.T) {
 	t.Parallel()
 	b := setup(t, pooled(3))
 	programs := 500
-	if testing.Short() {
+	if testing.Short() || testenv.Scale(t, 1) > 1 { // 500 take more than 20 minutes where the processor is emulated
 		programs = 50
 	}
 	numbers := make(chan int)
