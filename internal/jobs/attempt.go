@@ -70,7 +70,7 @@ func (w *Worker) snapshot() []*attempt {
 // execute runs or judges the program of an attempt, with its live output if somebody may follow.
 func (w *Worker) execute(ctx context.Context, a *attempt) (e ending, err error) {
 	program := a.job.Program
-	program.ID, program.Attempt = a.ref.ID, a.number
+	program.ID, program.Attempt, program.Tenant = a.ref.ID, a.number, a.job.Tenant
 	program.Reuse = tenantBatch(a.job.Tenant, program.Reuse)
 	if a.number > 1 {
 		if err := w.options.Runner.KillOlder(ctx, a.ref.ID, a.number); err != nil {

@@ -40,6 +40,8 @@ type Program struct {
 	// ID and Attempt name the container and its labels.
 	ID      string `json:"-"`
 	Attempt int    `json:"-"`
+	// Tenant is on whose behalf the program runs, by which the operator's rules choose what it gets.
+	Tenant string `json:"-"`
 	// Hold, if not 0, is for a program that the caller keeps running for long, whatever the operator's maxima. It is
 	// its wall-clock limit and makes the CPU time and the output of that time its limits. No job can ask for it.
 	Hold time.Duration `json:"-"`

@@ -69,7 +69,7 @@ func (s *Sessions) start(ctx context.Context, c *call) (*entry, error) {
 func (s *Sessions) interpreterProgram(c *call, nonce string) sandbox.Program {
 	asked, most := c.Program.Limits, s.options.Maxima
 	return sandbox.Program{
-		ID: "live-" + nonce, Attempt: 1, Language: c.language.Name, Env: c.Program.Env, Network: c.Program.Network,
+		ID: "live-" + nonce, Attempt: 1, Tenant: c.Tenant, Language: c.language.Name, Env: c.Program.Env, Network: c.Program.Network,
 		Limits: sandbox.Overrides{
 			Memory: asked.Memory, CPUs: asked.CPUs, PIDs: asked.PIDs, Tmp: asked.Tmp, Workspace: asked.Workspace, OpenFiles: asked.OpenFiles,
 			FilesIn: &most.FilesIn, InputBytes: &most.InputBytes,
