@@ -86,6 +86,10 @@ type Weights struct {
 type Sandbox struct {
 	// Runtime is an OCI runtime that the Docker daemon knows; empty is the daemon's default.
 	Runtime string `mapstructure:"runtime"`
+	// Runtimes give the jobs of some tenants another one; the first rule that names the tenant counts.
+	Runtimes []RuntimeRule `mapstructure:"runtimes"`
+	// Seccomp is the profile of allowed system calls: empty is the built-in one, DockerSeccomp the daemon's, else the path of a file.
+	Seccomp string `mapstructure:"seccomp"`
 	// InitPath is the sandbox-init program; empty is the one beside the worker's executable.
 	InitPath string `mapstructure:"init_path"`
 	// PoolSize is how many warm containers are kept ready for each image.
@@ -110,6 +114,12 @@ type Jobs struct {
 	Retention time.Duration `mapstructure:"retention"`
 	// BodyLimit is the largest job in bytes, as it is stored.
 	BodyLimit Size `mapstructure:"body_limit"`
+	// SignKeyFile holds the keys of a producer, of which the first signs, and VerifyKeyFile those of which one must have signed what
+	// a worker runs. Empty is no signature and every job.
+	SignKeyFile   string `mapstructure:"sign_key_file"`
+	VerifyKeyFile string `mapstructure:"verify_key_file"`
+	// SealKeyFile holds the keys that what Redis keeps of jobs and sessions is sealed with, the first, and opened. Empty leaves it plain.
+	SealKeyFile string `mapstructure:"seal_key_file"`
 }
 
 // Sessions says how much a session keeps, and for how long.
@@ -175,7 +185,7 @@ func Default() Config {
 			InteractiveSlots: 1, Grace: 30 * time.Second, MaxAttempts: 4, BlobCache: Size(256 * sandbox.MiB),
 			Weights: Weights{Interactive: 6, Default: 3, Batch: 1},
 		},
-		Sandbox: Sandbox{PoolSize: 2, AllowReuse: true},
+		Sandbox: Sandbox{Runtimes: []RuntimeRule{}, PoolSize: 2, AllowReuse: true},
 		Limits: Limits{
 			Defaults: newLimitSet(sandbox.DefaultLimits()),
 			Maxima:   newLimitSet(sandbox.DefaultMaxima()),

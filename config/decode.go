@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-viper/mapstructure/v2"
+	"go.yaml.in/yaml/v3"
 )
 
 var (
@@ -65,6 +66,8 @@ func decodeText(to reflect.Type, text string) (any, error) {
 	switch {
 	case to == sizeType:
 		return ParseSize(text)
+	case to.Kind() == reflect.Slice:
+		return decodeList(text)
 	case isInteger(to.Kind()):
 		number, err := strconv.Atoi(text)
 		if err != nil {
@@ -85,6 +88,15 @@ func decodeText(to reflect.Type, text string) (any, error) {
 		return truth, nil
 	}
 	return text, nil
+}
+
+// decodeList reads the YAML of a list, as a variable has to hold it.
+func decodeList(text string) (any, error) {
+	var list []any
+	if err := yaml.Unmarshal([]byte(text), &list); err != nil {
+		return nil, fmt.Errorf("%q is not a list: want it in YAML, such as [a, b]", text)
+	}
+	return list, nil
 }
 
 func decodeDuration(value any) (any, error) {

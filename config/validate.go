@@ -46,10 +46,7 @@ func (c Config) Validate() error {
 	p := &problems{}
 	c.Redis.validate(p)
 	c.Worker.validate(p)
-	if c.Sandbox.Runtime != "" {
-		p.word("sandbox.runtime", c.Sandbox.Runtime)
-	}
-	within(p, "sandbox.pool_size", c.Sandbox.PoolSize, 0, 1000)
+	c.Sandbox.validate(p)
 	c.Limits.validate(p)
 	within(p, "jobs.retention", c.Jobs.Retention, time.Minute, 90*24*time.Hour)
 	within(p, "jobs.body_limit", c.Jobs.BodyLimit, Size(sandbox.KiB), Size(256*sandbox.MiB))

@@ -21,11 +21,23 @@ func runnerOptions(c config.Config, languages *sandbox.Languages) (docker.Option
 	if err != nil {
 		return docker.Options{}, err
 	}
+	profile, err := c.Sandbox.SeccompProfile()
+	if err != nil {
+		return docker.Options{}, err
+	}
 	return docker.Options{
 		Languages: languages, Defaults: c.Limits.Defaults.Sandbox(), Maxima: c.Limits.Maxima.Sandbox(),
-		Runtime: c.Sandbox.Runtime, InitPath: initPath, PoolSize: c.Sandbox.PoolSize,
+		Runtime: c.Sandbox.Runtime, Runtimes: runtimeRules(c.Sandbox.Runtimes), Seccomp: profile, InitPath: initPath, PoolSize: c.Sandbox.PoolSize,
 		AllowNetwork: c.Sandbox.AllowNetwork, AllowReuse: c.Sandbox.AllowReuse,
 	}, nil
+}
+
+func runtimeRules(configured []config.RuntimeRule) []docker.RuntimeRule {
+	var rules []docker.RuntimeRule
+	for _, rule := range configured {
+		rules = append(rules, docker.RuntimeRule{Tenants: rule.Tenants, Runtime: rule.Runtime})
+	}
+	return rules
 }
 
 // findInit returns the path of sandbox-init, by default beside this program.

@@ -32,6 +32,8 @@ type ContainerSpec struct {
 	Limits sandbox.Limits
 	// Network asks for Docker's default bridge.
 	Network bool
+	// Seccomp is the profile of allowed system calls as JSON; "" is the daemon's own.
+	Seccomp string
 	// Runtime is "" for the daemon's default; CgroupV2 tells which cgroups the daemon's host has.
 	Runtime  string
 	CgroupV2 bool
@@ -69,9 +71,8 @@ func HostConfig(c ContainerSpec) (*container.Config, *container.HostConfig) {
 		},
 		Mounts: append([]mount.Mount{initMount(c)}, maskVolumes(c.ImageVolumes)...),
 		// Mounting, raw sockets, chown, ptrace of others, loading modules: what root could do even here.
-		CapDrop: []string{"ALL"},
-		// Setuid programs of the image giving back what was dropped. Seccomp and AppArmor stay the daemon's defaults.
-		SecurityOpt: []string{"no-new-privileges:true"},
+		CapDrop:     []string{"ALL"},
+		SecurityOpt: securityOptions(c.Seccomp),
 		// Reading or filling another container's shared memory and message queues.
 		IpcMode: container.IPCModePrivate,
 		// Learning the host's cgroup paths; on version 1 the daemon mounts only the container's own.
@@ -81,6 +82,17 @@ func HostConfig(c ContainerSpec) (*container.Config, *container.HostConfig) {
 		Init:      new(bool),
 		Resources: containerResources(s.resources, c.Limits.OpenFiles),
 	}
+}
+
+// securityOptions leave AppArmor and SELinux as the daemon has them: where the host has one, it confines the container.
+func securityOptions(profile string) []string {
+	// Setuid programs of the image giving back what was dropped.
+	options := []string{"no-new-privileges:true"}
+	if profile == "" {
+		return options
+	}
+	// Holes in parts of the kernel that no language needs.
+	return append(options, "seccomp="+profile)
 }
 
 func containerConfig(c ContainerSpec) *container.Config {

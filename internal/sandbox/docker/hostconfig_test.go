@@ -17,7 +17,7 @@ var rewriteGolden = flag.Bool("golden", false, "rewrite testdata/hostconfig.gold
 func exampleSpec() ContainerSpec {
 	return ContainerSpec{
 		ImageID: "sha256:0123", ImageVolumes: []string{"/data", "/tmp", "/workspace"}, Limits: sandbox.DefaultLimits(),
-		CgroupV2: true, InitVolume: "sandloop-init-0123456789ab",
+		CgroupV2: true, Seccomp: `{"defaultAction":"SCMP_ACT_ERRNO"}`, InitVolume: "sandloop-init-0123456789ab",
 		Worker: "w1", Installation: "i1", Job: "01ABC", Attempt: 2, Deadline: time.Hour, Expires: time.Unix(1_800_000_000, 0),
 	}
 }
@@ -55,6 +55,14 @@ func TestHostConfigDefaultLimits(t *testing.T) {
 	require.False(t, host.Privileged)
 	require.Empty(t, host.Binds)
 	require.Empty(t, config.Env)
+}
+
+func TestWithoutAProfileItIsTheDaemons(t *testing.T) {
+	t.Parallel()
+	spec := exampleSpec()
+	spec.Seccomp = ""
+	_, host := HostConfig(spec)
+	require.Equal(t, []string{"no-new-privileges:true"}, host.SecurityOpt)
 }
 
 func TestHostConfigNetwork(t *testing.T) {

@@ -22,7 +22,7 @@ func (r *Runner) specOf(s shape) ContainerSpec {
 		Limits: sandbox.Limits{
 			Memory: s.memory, CPUs: s.cpus(), PIDs: s.pids, Tmp: s.tmp, Workspace: s.workspace, OpenFiles: s.openFiles,
 		},
-		Network: s.network, Runtime: r.options.Runtime, CgroupV2: r.daemon.cgroupV2, InitVolume: r.init.volume,
+		Network: s.network, Runtime: s.runtime, Seccomp: r.options.Seccomp, CgroupV2: r.daemon.cgroupV2, InitVolume: r.init.volume,
 		Worker: r.options.Worker, Installation: r.options.Installation,
 	}
 }
@@ -94,8 +94,9 @@ func (r *Runner) warm(ctx context.Context, s shape) *box {
 			alive := b.alive() // a dead container refuses too, and that says nothing
 			r.removeSoon(ctx, b)
 			if ctx.Err() == nil && alive && !client.IsErrConnectionFailed(err) {
-				r.pool.refuseUpdates()
-				r.options.Log.Info("the runtime does not change limits of running containers; warm ones serve only jobs with the same limits", "err", err)
+				r.pool.refuseUpdates(s.runtime)
+				r.options.Log.Info("the runtime does not change limits of running containers; warm ones serve only jobs with the same limits",
+					"runtime", r.daemon.runtimeName(s.runtime), "err", err)
 			}
 			return nil
 		}

@@ -33,6 +33,10 @@ type Options struct {
 	Defaults, Maxima sandbox.Limits
 	// Runtime is the name of a runtime of the daemon, such as runsc; "" is the daemon's default.
 	Runtime string
+	// Runtimes give the programs of some tenants another; the first rule that names the tenant counts.
+	Runtimes []RuntimeRule
+	// Seccomp is the profile of allowed system calls as JSON; "" is the daemon's own.
+	Seccomp string
 	// InitPath is a static sandbox-init binary for the daemon's architecture.
 	InitPath string
 	// Worker and Installation go into the labels of everything that is created.
@@ -56,6 +60,22 @@ type Options struct {
 	OnStart func(Start)
 	// Log is where trouble that no caller sees goes; nil is slog.Default().
 	Log *slog.Logger
+}
+
+// RuntimeRule gives the programs of the tenants that its patterns name, see [sandbox.MatchTenant], a runtime of the daemon.
+type RuntimeRule struct {
+	Tenants []string
+	Runtime string
+}
+
+// runtimeOf is the runtime of a tenant's programs; "" is the daemon's default.
+func (o Options) runtimeOf(tenant string) string {
+	for _, rule := range o.Runtimes {
+		if sandbox.MatchAnyTenant(rule.Tenants, tenant) {
+			return rule.Runtime
+		}
+	}
+	return o.Runtime
 }
 
 func (o Options) withDefaults() (Options, error) {

@@ -28,8 +28,8 @@ type pool struct {
 
 	mu      sync.Mutex
 	shelves map[shape]*shelf
-	// exact is set when the runtime refuses updates: then only a box with the very same limits fits.
-	exact  bool
+	// exact has the runtimes that refuse updates: of theirs only a box with the very same limits fits.
+	exact  map[string]bool
 	closed bool
 }
 
@@ -46,7 +46,7 @@ type shelf struct {
 func newPool(o Options, start func(context.Context, shape) (*box, error), drop func(context.Context, *box)) *pool {
 	return &pool{
 		size: o.PoolSize, total: o.WarmTotal, maxAge: o.WarmAge, start: start, drop: drop,
-		wake: make(chan struct{}, 1), shelves: map[shape]*shelf{},
+		wake: make(chan struct{}, 1), shelves: map[shape]*shelf{}, exact: map[string]bool{},
 	}
 }
 
@@ -64,7 +64,7 @@ func (p *pool) take(s shape) *box {
 	wanted := p.wantLocked(s)
 	best := -1
 	for i, b := range wanted.boxes {
-		if time.Since(b.created) < p.maxAge && (b.shape == s || (best < 0 && !p.exact)) {
+		if time.Since(b.created) < p.maxAge && (b.shape == s || (best < 0 && !p.exact[s.runtime])) {
 			best = i
 			if b.shape == s {
 				break
@@ -99,23 +99,25 @@ func (p *pool) wantLocked(s shape) *shelf {
 
 // shelfOf is where boxes of a shape are: what an update can change does not count.
 func (p *pool) shelfOf(s shape) shape {
-	if !p.exact {
+	if !p.exact[s.runtime] {
 		s.resources = resources{}
 	}
 	return s
 }
 
-// refuseUpdates makes the pool give out only boxes with exactly the right limits.
-func (p *pool) refuseUpdates() {
+// refuseUpdates makes the pool give out only boxes of a runtime with exactly the right limits.
+func (p *pool) refuseUpdates(runtime string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.exact {
+	if p.exact[runtime] {
 		return
 	}
-	p.exact = true
-	old := p.shelves
-	p.shelves = map[shape]*shelf{}
-	for _, s := range old {
+	p.exact[runtime] = true
+	for at, s := range maps.Clone(p.shelves) {
+		if at.runtime != runtime {
+			continue
+		}
+		delete(p.shelves, at)
 		moved := p.wantLocked(s.want)
 		moved.used, moved.pinned = s.used, s.pinned
 		for _, b := range s.boxes {

@@ -81,11 +81,25 @@ func TestPoolWithoutUpdatesGivesOnlyTheExactLimits(t *testing.T) {
 	small, large := shapeFor("a", sandbox.GiB), shapeFor("a", 2*sandbox.GiB)
 	p.pin(small)
 	require.NoError(t, p.fill(t.Context()))
-	p.refuseUpdates()
+	p.refuseUpdates("")
 	require.Nil(t, p.take(large))
 	require.NoError(t, p.fill(t.Context()))
 	require.Equal(t, large, p.take(large).shape)
 	require.Equal(t, small, p.take(small).shape)
+}
+
+func TestPoolKeepsTheRuntimesApart(t *testing.T) {
+	t.Parallel()
+	p := newShelfTest(t, 1, 10)
+	small, large := shapeFor("a", sandbox.GiB), shapeFor("a", 2*sandbox.GiB)
+	p.pin(small)
+	p.pin(small.on("runsc"))
+	require.NoError(t, p.fill(t.Context()))
+	p.refuseUpdates("runsc")
+	require.Nil(t, p.take(large.on("runsc")), "it takes no update")
+	require.Equal(t, small, p.take(large).shape, "the other runtime takes them still")
+	require.Equal(t, small.on("runsc"), p.take(small.on("runsc")).shape)
+	require.Nil(t, p.take(small), "nothing of another runtime fits")
 }
 
 func TestPoolIsBoundedAndForgetsTheLeastUsed(t *testing.T) {

@@ -22,7 +22,7 @@ func (r *Runner) Probe(ctx context.Context) error {
 		found, err := r.images.resolve(ctx, language.Image)
 		if err == nil {
 			var b *box
-			if b, err = r.startShape(ctx, shapeOf(found.id, language.Floors.Raise(r.options.Defaults), false)); err == nil {
+			if b, err = r.startShape(ctx, r.usualShape(found.id, language)); err == nil {
 				r.removeSoon(ctx, b)
 				return nil
 			}

@@ -62,7 +62,7 @@ func (r *Runner) runPrepared(
 	if err != nil {
 		return sandbox.Result{}, err
 	}
-	s := shapeOf(found.id, prepared.Limits, p.Network)
+	s := shapeOf(found.id, prepared.Limits, p.Network).on(r.options.runtimeOf(p.Tenant))
 	j, err := newJob(p, prepared, s)
 	if err != nil {
 		return rejected(err), nil
@@ -80,7 +80,7 @@ func (r *Runner) runPrepared(
 		r.reuse.begin()
 		defer r.reuse.end()
 	}
-	record := sandbox.Enforcement{Image: prepared.Language.Image, ImageID: found.id, Runtime: r.daemon.runtime}
+	record := sandbox.Enforcement{Image: prepared.Language.Image, ImageID: found.id, Runtime: r.daemon.runtimeName(s.runtime)}
 	for fresh := false; ; fresh = true {
 		b, waited, err := r.obtain(ctx, s, reuse, p, fresh)
 		if err != nil {

@@ -1,9 +1,13 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -40,8 +44,9 @@ type Runner struct {
 // daemon is what has to be known of the Docker daemon.
 type daemon struct {
 	architecture string
-	runtime      string
-	cgroupV2     bool
+	// defaultRuntime is the one that the daemon takes for "".
+	defaultRuntime string
+	cgroupV2       bool
 }
 
 // New checks sandbox-init against the daemon, puts it into its volume and starts to fill the pool.
@@ -57,7 +62,7 @@ func New(ctx context.Context, docker *client.Client, options Options) (*Runner, 
 		images:    &images{docker: docker, known: map[string]knownImage{}},
 		tearDowns: make(chan struct{}, options.TearDowns),
 	}
-	if r.daemon, err = inspectDaemon(ctx, docker, options.Runtime); err != nil {
+	if r.daemon, err = inspectDaemon(ctx, docker, options); err != nil {
 		return nil, err
 	}
 	if r.init, err = readInit(options.InitPath, r.daemon.architecture); err != nil {
@@ -78,7 +83,7 @@ func New(ctx context.Context, docker *client.Client, options Options) (*Runner, 
 	return r, nil
 }
 
-func inspectDaemon(ctx context.Context, docker *client.Client, runtime string) (daemon, error) {
+func inspectDaemon(ctx context.Context, docker *client.Client, options Options) (daemon, error) {
 	version, err := docker.ServerVersion(ctx)
 	if err != nil {
 		return daemon{}, fmt.Errorf("ask the Docker daemon for its version: %w", err)
@@ -87,12 +92,20 @@ func inspectDaemon(ctx context.Context, docker *client.Client, runtime string) (
 	if err != nil {
 		return daemon{}, fmt.Errorf("ask the Docker daemon about itself: %w", err)
 	}
-	if runtime == "" {
-		runtime = info.DefaultRuntime
-	} else if _, known := info.Runtimes[runtime]; !known {
-		return daemon{}, fmt.Errorf("the Docker daemon has no runtime %q", runtime)
+	for _, rule := range append([]RuntimeRule{{Runtime: options.Runtime}}, options.Runtimes...) {
+		if _, known := info.Runtimes[rule.Runtime]; rule.Runtime != "" && !known {
+			return daemon{}, fmt.Errorf("the Docker daemon has no runtime %q: it has %s", rule.Runtime, strings.Join(slices.Sorted(maps.Keys(info.Runtimes)), ", "))
+		}
 	}
-	return daemon{architecture: version.Arch, runtime: runtime, cgroupV2: info.CgroupVersion == "2"}, nil
+	return daemon{architecture: version.Arch, defaultRuntime: info.DefaultRuntime, cgroupV2: info.CgroupVersion == "2"}, nil
+}
+
+// runtimeName is the name of a shape's runtime.
+func (d daemon) runtimeName(runtime string) string { return cmp.Or(runtime, d.defaultRuntime) }
+
+// usualShape is that of a job in a language which has no tenant and asks for nothing.
+func (r *Runner) usualShape(imageID string, language sandbox.Language) shape {
+	return shapeOf(imageID, language.Floors.Raise(r.options.Defaults), false).on(r.options.runtimeOf(""))
 }
 
 // prepareImages fills the volume through any image that is there and tells the pool which
@@ -114,8 +127,7 @@ func (r *Runner) prepareImages(ctx context.Context) error {
 			}
 			filled = true
 		}
-		limits := language.Floors.Raise(r.options.Defaults)
-		r.pool.pin(shapeOf(found.id, limits, false))
+		r.pool.pin(r.usualShape(found.id, language))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -61,7 +62,7 @@ func setupOn(t testing.TB, through *client.Client, change ...func(*Options)) *bu
 	}
 	options := Options{
 		Languages: testLanguages(t, testenv.Image(t)), Defaults: scaledDefaults(t), Maxima: sandbox.DefaultMaxima(),
-		InitPath: testenv.InitPath(t), Worker: "test", Installation: "test-" + rand.Text(), Log: slog.New(slog.DiscardHandler),
+		InitPath: testenv.InitPath(t), Runtime: testenv.Runtime(), Seccomp: ownProfile(t), Worker: "test", Installation: "test-" + rand.Text(), Log: slog.New(slog.DiscardHandler),
 	}
 	for _, c := range change {
 		c(&options)
@@ -79,6 +80,14 @@ func setupOn(t testing.TB, through *client.Client, change ...func(*Options)) *bu
 		require.NoError(t, errors.Join(docker.Close(), through.Close()))
 	})
 	return b
+}
+
+// ownProfile is the built-in seccomp profile.
+func ownProfile(t testing.TB) string {
+	t.Helper()
+	profile, err := os.ReadFile("../../../config/seccomp.json")
+	require.NoError(t, err)
+	return string(profile)
 }
 
 // containers lists what there is of this installation.

@@ -9,6 +9,7 @@ import (
 // key is what cannot be changed once a container exists.
 type key struct {
 	imageID        string
+	runtime        string
 	tmp, workspace int64
 	openFiles      int64
 	network        bool
@@ -36,6 +37,12 @@ func shapeOf(imageID string, limits sandbox.Limits, network bool) shape {
 		key{imageID: imageID, tmp: limits.Tmp, workspace: limits.Workspace, openFiles: limits.OpenFiles, network: network},
 		resources{memory: limits.Memory, cpuQuota: int64(math.Round(limits.CPUs * cpuPeriod)), pids: limits.PIDs},
 	}
+}
+
+// on is the shape with another runtime than the daemon's default.
+func (s shape) on(runtime string) shape {
+	s.runtime = runtime
+	return s
 }
 
 func (r resources) cpus() float64 { return float64(r.cpuQuota) / cpuPeriod }

@@ -1,0 +1,36 @@
+package testenv
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Runtime is the container runtime that tests use, a name that the Docker daemon knows: SANDLOOP_TEST_RUNTIME, or "" for the daemon's default.
+func Runtime() string { return os.Getenv("SANDLOOP_TEST_RUNTIME") }
+
+// Except skips a test that does not hold under a runtime other than the default, with the reason. The lists are in docs/gvisor.md too.
+func Except(t testing.TB, runtime string, reasons map[string]string) {
+	t.Helper()
+	if Runtime() != runtime {
+		return
+	}
+	name, _, _ := strings.Cut(t.Name(), "/")
+	if reason, excepted := reasons[name]; excepted {
+		t.Skipf("does not hold on %s: %s", runtime, reason)
+	}
+}
+
+// NeedRuntime makes sure that the daemon has a runtime of that name.
+func NeedRuntime(t testing.TB, name string) {
+	t.Helper()
+	Docker(t)
+	out, err := docker("info", "--format", "{{range $name, $_ := .Runtimes}}{{$name}} {{end}}")
+	if err != nil {
+		t.Fatalf("docker info: %v: %s", err, out)
+	}
+	if !slices.Contains(strings.Fields(out), name) {
+		t.Skipf("the Docker daemon has no runtime %s: run scripts/setup.sh gvisor", name)
+	}
+}
