@@ -35,6 +35,7 @@ func (a *app) say(format string, args ...any) { cli.Say(a.stderr, programName, f
 type settings struct {
 	config    config.Config
 	languages *sandbox.Languages
+	keys      cli.Keys
 	traces    *tracing.Traces
 }
 
@@ -48,11 +49,15 @@ func (a *app) settings(cmd *cobra.Command) (*settings, error) {
 	if err != nil {
 		return nil, cli.UsageError(err)
 	}
+	keys, err := cli.ProducerKeys(loaded.Jobs)
+	if err != nil {
+		return nil, err
+	}
 	traces, err := a.startTraces(cmd.Context(), loaded.Tracing)
 	if err != nil {
 		return nil, cli.UsageError(err)
 	}
-	return &settings{config: loaded, languages: languages, traces: traces}, nil
+	return &settings{config: loaded, languages: languages, keys: keys, traces: traces}, nil
 }
 
 // poolSize is the most connections to Redis: two for each call that may run at the same time and some for the rest.
@@ -90,10 +95,11 @@ func (s *settings) over(rdb redis.UniversalClient) *connection {
 		redis: rdb,
 		jobs: jobs.NewClient(rdb, jobs.ClientOptions{
 			Prefix: s.config.Redis.Prefix, Retention: s.config.Jobs.Retention, BodyLimit: int(s.config.Jobs.BodyLimit),
-			Tracer: s.traces.Provider(),
+			SignKeys: s.keys.Sign, SealKeys: s.keys.Seal, Tracer: s.traces.Provider(),
 		}),
 		store: workspace.New(rdb, workspace.Options{
 			Prefix: s.config.Redis.Prefix, Quota: int64(sessions.Quota), MaxFiles: sessions.MaxFiles, Expiry: sessions.Expiry,
+			Keys: s.keys.Seal,
 		}),
 	}
 }

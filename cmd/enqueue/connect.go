@@ -13,6 +13,10 @@ const poolSize = 4
 // connect makes a client on the configured Redis and makes sure that it answers. The function
 // it returns closes both.
 func (s *settings) connect(ctx context.Context) (*jobs.Client, func(), error) {
+	keys, err := cli.ProducerKeys(s.config.Jobs)
+	if err != nil {
+		return nil, nil, err
+	}
 	rdb, err := cli.Connect(ctx, s.config, poolSize)
 	if err != nil {
 		return nil, nil, err
@@ -23,7 +27,7 @@ func (s *settings) connect(ctx context.Context) (*jobs.Client, func(), error) {
 	}
 	client := jobs.NewClient(rdb, jobs.ClientOptions{
 		Prefix: s.config.Redis.Prefix, Retention: s.config.Jobs.Retention, BodyLimit: int(s.config.Jobs.BodyLimit),
-		Tracer: s.traces.Provider(),
+		SignKeys: keys.Sign, SealKeys: keys.Seal, Tracer: s.traces.Provider(),
 	})
 	return client, func() {
 		_ = client.Close()

@@ -127,7 +127,7 @@ func setupGrading(t *testing.T) (*bench, *scripted) {
 	programs := &scripted{runs: map[string]int{}}
 	rdb := redis.NewClient(&redis.Options{Addr: b.redis})
 	log := slog.New(slog.DiscardHandler)
-	judging := judge.New(judge.Options{Runner: programs, Blobs: jobs.NewBlobs(rdb, "", 1<<20, log), Log: log})
+	judging := judge.New(judge.Options{Runner: programs, Blobs: jobs.NewBlobs(rdb, "", 1<<20, nil, log), Log: log})
 	worker, err := jobs.NewWorker(jobs.WorkerOptions{
 		Redis: rdb, Runner: &fakeRunner{run: gives(okay(""))}, Judge: judging, Concurrency: 4, MaxAttempts: 1,
 	})

@@ -65,6 +65,10 @@ func (a *app) withSessions(cmd *cobra.Command, do func(context.Context, *setting
 	if err != nil {
 		return err
 	}
+	keys, err := cli.ProducerKeys(s.config.Jobs)
+	if err != nil {
+		return err
+	}
 	rdb, err := cli.Connect(cmd.Context(), s.config, poolSize)
 	if err != nil {
 		return err
@@ -73,6 +77,7 @@ func (a *app) withSessions(cmd *cobra.Command, do func(context.Context, *setting
 	sessions := s.config.Sessions
 	return sessionError(do(cmd.Context(), s, workspace.New(rdb, workspace.Options{
 		Prefix: s.config.Redis.Prefix, Quota: int64(sessions.Quota), MaxFiles: sessions.MaxFiles, Expiry: sessions.Expiry,
+		Keys: keys.Seal,
 	})))
 }
 

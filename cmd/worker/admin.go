@@ -42,7 +42,7 @@ type operations struct {
 
 // operate counts from now on and, if the configuration wants it, serves. ctx is the worker's: when it ends, the worker drains.
 func (p *parts) operate(ctx context.Context, c config.Config, id string, log *slog.Logger) *operations {
-	client := jobs.NewClient(p.queue, jobs.ClientOptions{Prefix: c.Redis.Prefix, Log: log})
+	client := jobs.NewClient(p.queue, jobs.ClientOptions{Prefix: c.Redis.Prefix, SealKeys: p.keys.Seal, Log: log})
 	stats := admin.NewRecent(client.Stats)
 	o := &operations{metrics: metrics.New(metrics.Options{Worker: id, Languages: p.options.Languages.Names(), Stats: stats.Get})} //nolint:contextcheck // a scrape has no context
 	o.metrics.WatchRedis(p.queue)

@@ -8,6 +8,7 @@ import (
 	"net"
 
 	"github.com/sandloop/sandloop/config"
+	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/reaper"
 	"github.com/sandloop/sandloop/internal/sandbox"
@@ -81,6 +82,7 @@ func unlessStopped(ctx context.Context, err error, log *slog.Logger) error {
 // parts are what a worker is made from, each of them checked.
 type parts struct {
 	queue   *queue
+	keys    cli.Keys
 	daemon  *daemon
 	options docker.Options
 	admin   net.Listener // nil if nothing is to be served
@@ -90,6 +92,10 @@ type parts struct {
 func prepare(ctx context.Context, c config.Config, log *slog.Logger) (*parts, error) {
 	p := &parts{}
 	problems := make([]error, 0, 4)
+	var err error
+	if p.keys, err = cli.WorkerKeys(c.Jobs); err != nil {
+		problems = append(problems, err)
+	}
 	languages, err := c.Languages()
 	if err != nil {
 		problems = append(problems, err)
@@ -153,6 +159,7 @@ func (p *parts) newWorker(c config.Config, options jobs.WorkerOptions, installat
 		return nil, err
 	}
 	options.Redis, options.Prefix, options.Retention = p.queue, c.Redis.Prefix, c.Jobs.Retention
+	options.VerifyKeys, options.SealKeys = p.keys.Verify, p.keys.Seal
 	options.InteractiveSlots, options.Grace, options.MaxAttempts = c.Worker.InteractiveSlots, c.Worker.Grace, c.Worker.MaxAttempts
 	options.Weights = map[jobs.Queue]int{
 		jobs.Interactive: c.Worker.Weights.Interactive, jobs.Default: c.Worker.Weights.Default, jobs.Batch: c.Worker.Weights.Batch,

@@ -23,7 +23,7 @@ func (p *parts) newSessions(c config.Config, id string, runner *docker.Runner, l
 	return sessions.New(sessions.Options{
 		Worker: id, Quota: quota, MaxFiles: maxFiles, Runner: runner, Start: starter(runner),
 		Store: workspace.New(p.queue, workspace.Options{
-			Prefix: c.Redis.Prefix, Quota: quota, MaxFiles: maxFiles, Expiry: c.Sessions.Expiry, Log: log,
+			Prefix: c.Redis.Prefix, Quota: quota, MaxFiles: maxFiles, Expiry: c.Sessions.Expiry, Keys: p.keys.Seal, Log: log,
 		}),
 		Alive:     jobs.NewClient(p.queue, jobs.ClientOptions{Prefix: c.Redis.Prefix, Log: log}).WorkerAlive,
 		Languages: p.options.Languages, Defaults: p.options.Defaults, Maxima: p.options.Maxima,

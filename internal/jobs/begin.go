@@ -12,7 +12,7 @@ import (
 // beginScript starts an attempt. ARGV: dispatch, worker, token, time, retention of a job that
 // runs, canceled result, retention, channel for waiters. The reply is gone, done, stale,
 // canceled, owned and the owner, or run and the attempt, its start, the time of submission, the queue, the
-// first piece of the body and the trace. ARGV[9] is the offset of that piece's last byte.
+// first piece of the body, the trace, the tenant and the signature. ARGV[9] is the offset of that piece's last byte.
 var beginScript = newScript(`
 local state, dispatch, owner, token, cancel = get('state', 'dispatch', 'owner', 'token', 'cancel')
 if not state then
@@ -38,8 +38,8 @@ if state == 'queued' then
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 redis.call('PEXPIRE', KEYS[2], ARGV[5])
-local attempt, started, submitted, queue, trace = get('attempt', 'started', 'submitted', 'queue', 'trace')
-return {'run', attempt, started, submitted, queue, redis.call('GETRANGE', KEYS[2], 0, ARGV[9]), trace or ''}
+local attempt, started, submitted, queue, trace, tenant, signature = get('attempt', 'started', 'submitted', 'queue', 'trace', 'tenant', 'signature')
+return {'run', attempt, started, submitted, queue, redis.call('GETRANGE', KEYS[2], 0, ARGV[9]), trace or '', tenant or '', signature or ''}
 `)
 
 // beginning is the answer to the wish to start an attempt.
@@ -51,15 +51,17 @@ type beginning struct {
 	started   time.Time
 	submitted time.Time
 	queue     Queue
-	body      string
+	body      string // its first piece
 	trace     string
+	tenant    string
+	signature string
 }
 
 // begin makes the worker the owner of a job unless there is a reason not to.
 func (w *Worker) begin(ctx context.Context, r ref, token string) (beginning, error) {
 	w.store.rdb.SAdd(ctx, w.store.keys.running(w.id), r.String()) // a lost one is found by its lease
 	reply, err := w.store.run(ctx, beginScript, r.ID, strconv.Itoa(r.Dispatch), w.id, token, formatTime(time.Now()),
-		durationMillis(queuedRetention), w.canceledResult, durationMillis(w.store.retention), w.store.keys.doneChannel(r.ID), bodyPiece-1)
+		durationMillis(queuedRetention), w.store.canceledEnding(r.ID), durationMillis(w.store.retention), w.store.keys.doneChannel(r.ID), bodyPiece-1)
 	if err != nil {
 		return beginning{}, fmt.Errorf("begin job %s: %w", r, err)
 	}
@@ -69,7 +71,8 @@ func (w *Worker) begin(ctx context.Context, r ref, token string) (beginning, err
 		b.owner = reply[1]
 	case "run":
 		b.attempt, _ = strconv.Atoi(reply[1])
-		b.started, b.submitted, b.queue, b.body, b.trace = parseTime(reply[2]), parseTime(reply[3]), Queue(reply[4]), reply[5], reply[6]
+		b.started, b.submitted, b.queue, b.body = parseTime(reply[2]), parseTime(reply[3]), Queue(reply[4]), reply[5]
+		b.trace, b.tenant, b.signature = reply[6], reply[7], reply[8]
 	}
 	return b, nil
 }
@@ -94,8 +97,12 @@ func (s *store) readRest(ctx context.Context, id, body string) (string, error) {
 }
 
 // decodeBody reads a stored job, which has neither id nor time of submission.
-func decodeBody(packed string) (job Job, err error) {
-	plain, err := unpack([]byte(packed))
+func (s *store) decodeBody(id string, stored []byte) (job Job, err error) {
+	packed, err := s.seals.Open(s.keys.body(id), stored)
+	if err != nil {
+		return Job{}, err
+	}
+	plain, err := unpack(packed)
 	if err != nil {
 		return Job{}, err
 	}

@@ -43,7 +43,7 @@ func (c *Client) PutBlobs(ctx context.Context, contents ...[]byte) ([]string, er
 		if there[id] {
 			continue
 		}
-		if err := batch.add(ctx, id, pack(content)); err != nil {
+		if err := batch.add(ctx, id, c.store.seals.Seal(c.store.keys.blob(id), pack(content))); err != nil {
 			return nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandloop/sandloop/internal/grade"
+	"github.com/sandloop/sandloop/internal/seal"
 )
 
 // ErrNoBlob means that Redis does not hold a blob that a job names. The job is given up at once: what
@@ -25,7 +26,7 @@ func (b *Blobs) read(ctx context.Context, id string) ([]byte, error) {
 	deadline := time.Now().Add(blobTime)
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		content, err := b.readOnce(ctx, id)
-		if err == nil || errors.Is(err, ErrNoBlob) || ctx.Err() != nil || time.Now().After(deadline) {
+		if err == nil || errors.Is(err, ErrNoBlob) || errors.Is(err, seal.ErrUnknownKey) || ctx.Err() != nil || time.Now().After(deadline) {
 			return content, err
 		}
 		b.store.log.WarnContext(ctx, "blob not read, will try again", "blob", id, "error", err)
@@ -42,11 +43,18 @@ func (b *Blobs) read(ctx context.Context, id string) ([]byte, error) {
 func (b *Blobs) readOnce(ctx context.Context, id string) ([]byte, error) {
 	var problem error
 	for range 2 {
-		packed, err := b.readPacked(ctx, id)
+		stored, err := b.readPacked(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		content, err := unpackBlob(packed)
+		packed, err := b.store.seals.Open(b.store.keys.blob(id), stored)
+		if errors.Is(err, seal.ErrUnknownKey) { // others can read it
+			return nil, fmt.Errorf("read blob %s: %w", id, hintSeal(err))
+		}
+		var content []byte
+		if err == nil {
+			content, err = unpackBlob(packed)
+		}
 		if err == nil && grade.BlobID(content) == id {
 			return content, nil
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/sandloop/sandloop/internal/grade"
+	"github.com/sandloop/sandloop/internal/seal"
 )
 
 // Blobs reads blobs for a worker and keeps those that were used last in memory. It is safe
@@ -45,10 +46,10 @@ type blobFetch struct {
 }
 
 // NewBlobs makes a reader of the blobs below a prefix, DefaultPrefix when empty, that keeps up to cacheBytes of
-// them in memory; 0 keeps none. The connection stays the caller's; a nil log is silence.
-func NewBlobs(rdb redis.UniversalClient, prefix string, cacheBytes int64, log *slog.Logger) *Blobs {
+// them in memory; 0 keeps none. The seals are those of the Client that put them, nil for none. The connection stays the caller's; a nil log is silence.
+func NewBlobs(rdb redis.UniversalClient, prefix string, cacheBytes int64, seals *seal.Keys, log *slog.Logger) *Blobs {
 	return &Blobs{
-		store: newStore(rdb, prefix, 0, log), limit: cacheBytes,
+		store: newStore(rdb, prefix, 0, seals, log), limit: cacheBytes,
 		entries: map[string]*list.Element{}, fetches: map[string]*blobFetch{},
 	}
 }

@@ -41,7 +41,7 @@ func TestBlobsComeBackAsTheyWere(t *testing.T) {
 		ids := b.put(contents...)
 		require.Equal(t, helloID, ids[0])
 		require.Equal(t, helloID, ids[5])
-		blobs := NewBlobs(b.rdb, "", 1<<30, nil)
+		blobs := NewBlobs(b.rdb, "", 1<<30, nil, nil)
 		for i, id := range ids {
 			content, err := blobs.Get(b.ctx, id)
 			require.NoError(t, err)
@@ -136,14 +136,14 @@ func TestPutBlobsRefusesWhatIsTooLarge(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, there[helloID], "all or nothing")
 	largest := make([]byte, 128<<20)
-	content, err := NewBlobs(b.rdb, "", 0, nil).Get(b.ctx, b.put(largest)[0])
+	content, err := NewBlobs(b.rdb, "", 0, nil, nil).Get(b.ctx, b.put(largest)[0])
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(largest, content))
 }
 
 func TestBlobThatIsNotThere(t *testing.T) {
 	both(t, func(t *testing.T, b *bundle) {
-		blobs := NewBlobs(b.rdb, "", 1<<20, nil)
+		blobs := NewBlobs(b.rdb, "", 1<<20, nil, nil)
 		_, err := blobs.Get(b.ctx, helloID)
 		require.ErrorIs(t, err, ErrNoBlob)
 		require.ErrorContains(t, err, helloID)
@@ -153,14 +153,14 @@ func TestBlobThatIsNotThere(t *testing.T) {
 		content, err := blobs.Get(b.ctx, helloID)
 		require.NoError(t, err, "that it was not there is not remembered")
 		require.Equal(t, "hello\n", string(content))
-		_, err = NewBlobs(b.rdb, "other", 0, nil).Get(b.ctx, helloID)
+		_, err = NewBlobs(b.rdb, "other", 0, nil, nil).Get(b.ctx, helloID)
 		require.ErrorIs(t, err, ErrNoBlob, "another installation's")
 	})
 }
 
 func TestDamagedBlobIsRemovedSoThatItCanBePutAgain(t *testing.T) {
 	both(t, func(t *testing.T, b *bundle) {
-		blobs := NewBlobs(b.rdb, "", 1<<20, nil)
+		blobs := NewBlobs(b.rdb, "", 1<<20, nil, nil)
 		for _, damaged := range [][]byte{[]byte("jhellO\n"), []byte("?hello\n"), []byte("z123"), []byte("j"), pack(make([]byte, 128<<20+1))} {
 			b.put([]byte("hello\n"))
 			require.NoError(t, b.rdb.Set(b.ctx, "sandloop:blob:{"+helloID+"}", damaged, time.Hour).Err())
@@ -186,7 +186,7 @@ func TestTheCacheKeepsWhatWasUsedLast(t *testing.T) {
 			contents = append(contents, noise(t, size))
 		}
 		ids := b.put(contents...)
-		blobs := NewBlobs(b.rdb, "", 4*(size+2000), nil)
+		blobs := NewBlobs(b.rdb, "", 4*(size+2000), nil, nil)
 		get := func(i int) error {
 			content, err := blobs.Get(b.ctx, ids[i])
 			if err == nil {
@@ -217,7 +217,7 @@ func TestMemoryOfTheCacheIsBound(t *testing.T) {
 		contents = append(contents, noise(t, 1+i*37))
 	}
 	ids := b.put(contents...)
-	blobs := NewBlobs(b.rdb, "", 100_000, nil)
+	blobs := NewBlobs(b.rdb, "", 100_000, nil, nil)
 	for round := range 2 {
 		for i := range ids {
 			_, err := blobs.Get(b.ctx, ids[(i*7+round)%len(ids)])
@@ -235,7 +235,7 @@ func TestMemoryOfTheCacheIsBound(t *testing.T) {
 	_, err := blobs.Get(b.ctx, tooLarge[0])
 	require.NoError(t, err, "what does not fit is read all the same")
 	require.Len(t, blobs.entries, before, "and drops nothing")
-	_, err = NewBlobs(b.rdb, "", 0, nil).Get(b.ctx, ids[0])
+	_, err = NewBlobs(b.rdb, "", 0, nil, nil).Get(b.ctx, ids[0])
 	require.NoError(t, err)
 }
 
@@ -260,7 +260,7 @@ func (s *slowConn) GetRange(ctx context.Context, key string, start, end int64) *
 
 func (b *bundle) slow() (*slowConn, *Blobs) {
 	conn := &slowConn{UniversalClient: b.rdb, started: make(chan context.Context, 100), release: make(chan error, 100)}
-	return conn, NewBlobs(conn, "", 1<<20, nil)
+	return conn, NewBlobs(conn, "", 1<<20, nil, nil)
 }
 
 func (b *Blobs) waiters(id string) int {

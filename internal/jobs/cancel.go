@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/sandloop/sandloop/internal/sandbox"
 )
 
 // cancelScript ends a job that waits and marks one that runs. ARGV: canceled result, time,
@@ -36,8 +34,7 @@ func (c *Client) Cancel(ctx context.Context, id string) (Status, error) {
 	if err := checkID(id); err != nil {
 		return Status{}, err
 	}
-	canceled := packResult(ourResult(sandbox.OutcomeCanceled, "the job was canceled before it started"))
-	reply, err := c.store.run(ctx, cancelScript, id, canceled, formatTime(time.Now()),
+	reply, err := c.store.run(ctx, cancelScript, id, c.store.canceledEnding(id), formatTime(time.Now()),
 		durationMillis(c.store.retention), c.store.keys.doneChannel(id), c.store.keys.cancelChannel(""), id)
 	if err != nil {
 		return Status{}, fmt.Errorf("cancel job %s: %w", id, err)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/sandloop/sandloop/internal/seal"
 )
 
 // ClientOptions are what a Client needs to know; the zero value is usable.
@@ -20,6 +22,10 @@ type ClientOptions struct {
 	BodyLimit int
 	// Tracer makes the spans of submissions; nil makes none, and jobs carry on the trace of their context.
 	Tracer trace.TracerProvider
+	// SignKeys sign what is submitted; nil signs nothing, and workers that have keys refuse it.
+	SignKeys *seal.Keys
+	// SealKeys seal and open what Redis keeps of jobs; nil leaves it plain. They must be the workers'.
+	SealKeys *seal.Keys
 	// Log is told what no caller hears of; nil is silence.
 	Log *slog.Logger
 }
@@ -28,6 +34,7 @@ type ClientOptions struct {
 type Client struct {
 	store     *store
 	bodyLimit int
+	signs     *seal.Keys
 	tracer    trace.TracerProvider
 
 	mu       sync.Mutex
@@ -40,7 +47,8 @@ func NewClient(rdb redis.UniversalClient, options ClientOptions) *Client {
 	if options.BodyLimit == 0 {
 		options.BodyLimit = DefaultBodyLimit
 	}
-	return &Client{store: newStore(rdb, options.Prefix, options.Retention, options.Log), bodyLimit: options.BodyLimit, tracer: options.Tracer}
+	store := newStore(rdb, options.Prefix, options.Retention, options.SealKeys, options.Log)
+	return &Client{store: store, bodyLimit: options.BodyLimit, signs: options.SignKeys, tracer: options.Tracer}
 }
 
 // Close ends the Client's subscription. Every Await that still waits returns ErrClosed.

@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/seal"
 )
 
 // DeadLetter is a job that was given up because our own machinery failed on it every time. It is kept, program and
@@ -24,7 +25,7 @@ type DeadLetter struct {
 	ID     string `json:"id"`
 	Tenant string `json:"tenant,omitempty"`
 	Queue  Queue  `json:"queue"`
-	// Language is empty if it cannot be read.
+	// Language is empty if it cannot be read, as that of a large job that is sealed.
 	Language    string    `json:"language,omitempty"`
 	SubmittedAt time.Time `json:"submitted_at"`
 	// DiedAt is when the job was given up.
@@ -91,9 +92,9 @@ func (c *Client) DeadLetter(ctx context.Context, id string) (DeadLetter, Job, er
 	if err != nil {
 		return DeadLetter{}, Job{}, fmt.Errorf("read job %s: %w", id, err)
 	}
-	job, err := decodeBody(body)
+	job, err := c.store.decodeBody(id, []byte(body))
 	if err != nil {
-		return DeadLetter{}, Job{}, fmt.Errorf("decode body of job %s: %w", id, err)
+		return DeadLetter{}, Job{}, fmt.Errorf("decode body of job %s: %w", id, hintSeal(err))
 	}
 	job.ID, job.SubmittedAt = id, letters[0].SubmittedAt
 	return letters[0], job, nil
@@ -150,7 +151,7 @@ func (c *Client) readDead(ctx context.Context, ids []string) ([]DeadLetter, erro
 			continue
 		}
 		letter := DeadLetter{
-			ID: id, Tenant: status.Tenant, Queue: status.Queue, Language: bodyLanguage(heads[i].Val()),
+			ID: id, Tenant: status.Tenant, Queue: status.Queue, Language: bodyLanguage(c.store.openHead(id, heads[i].Val())),
 			SubmittedAt: status.SubmittedAt, DiedAt: status.FinishedAt, RetriedAt: status.RetriedAt,
 		}
 		if letter.Attempts, err = parseHistory(id, fields[fieldHistory]); err != nil {
@@ -162,6 +163,18 @@ func (c *Client) readDead(ctx context.Context, ids []string) ([]DeadLetter, erro
 		letters = append(letters, letter)
 	}
 	return letters, nil
+}
+
+// openHead opens the beginning of a stored body. One that is sealed can only be opened whole, and is empty if it is longer.
+func (s *store) openHead(id, head string) string {
+	if !seal.Sealed([]byte(head)) {
+		return head
+	}
+	packed, err := s.seals.Open(s.keys.body(id), []byte(head))
+	if err != nil {
+		return ""
+	}
+	return string(packed)
 }
 
 // bodyLanguage reads the program's language from the beginning of a stored body, where it comes before all that can be large.

@@ -36,8 +36,22 @@ func (e ending) storable() (ending, []byte) {
 	return e, pack(plain)
 }
 
-func decodeEnding(id, packed string) (e ending, err error) {
-	plain, err := unpack([]byte(packed))
+// sealEnding makes of a packed ending what is stored for a job.
+func (s *store) sealEnding(id string, packed []byte) []byte {
+	return s.seals.Seal(s.keys.result(id), packed)
+}
+
+// openEnding reads what is stored for a job.
+func (s *store) openEnding(id, stored string) (ending, error) {
+	packed, err := s.seals.Open(s.keys.result(id), []byte(stored))
+	if err != nil {
+		return ending{}, fmt.Errorf("%w of job %s: %w", errUnreadable, id, hintSeal(err))
+	}
+	return decodeEnding(id, packed)
+}
+
+func decodeEnding(id string, packed []byte) (e ending, err error) {
+	plain, err := unpack(packed)
 	if err != nil {
 		return ending{}, fmt.Errorf("%w of job %s: %w", errUnreadable, id, err)
 	}

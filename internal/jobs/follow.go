@@ -37,7 +37,7 @@ func (c *Client) Follow(ctx context.Context, id string, emit func(sandbox.Output
 		entries, err := c.readOutput(ctx, id, last, block)
 		for _, entry := range entries {
 			last = entry.ID
-			emitEntry(entry, emit)
+			c.store.emitEntry(id, entry, emit)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -71,11 +71,21 @@ func ignoreNil(err error) error {
 	return err
 }
 
-func emitEntry(entry redis.XMessage, emit func(sandbox.Output)) {
+// emitEntry passes on an entry of the stream of a job's output. Output that cannot be opened is left out, as what could not be sent is.
+func (s *store) emitEntry(id string, entry redis.XMessage, emit func(sandbox.Output)) {
 	text := func(field string) string { value, _ := entry.Values[field].(string); return value }
 	switch text(outputKind) {
 	case "":
-		emit(sandbox.Output{Step: text(outputStep), Stream: sandbox.StreamName(text(outputStream)), Data: sandbox.Bytes(text(outputData))})
+		output := sandbox.Output{Step: text(outputStep), Stream: sandbox.StreamName(text(outputStream)), Data: sandbox.Bytes(text(outputData))}
+		if sealed := text(outputSealed); s.seals != nil || sealed != "" {
+			data, err := s.seals.Open(s.outputPlace(id, output), []byte(sealed))
+			if err != nil {
+				s.log.Debug("output not opened", "job", id, "error", err)
+				return
+			}
+			output.Data = data
+		}
+		emit(output)
 	case kindAttempt:
 		if number, err := strconv.Atoi(text(outputAttempt)); err == nil && number > 1 {
 			emit(sandbox.Output{Step: StepAttempt, Data: sandbox.Bytes(strconv.Itoa(number))})

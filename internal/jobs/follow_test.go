@@ -109,7 +109,7 @@ func TestOutputNeverWaitsForRedis(t *testing.T) {
 	rdb, err := ConnectRedis(RedisOptions{Addr: "127.0.0.1:1"})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, rdb.Close()) }()
-	writer := newOutputWriter(t.Context(), newStore(rdb, "", 0, nil), "x", 1)
+	writer := newOutputWriter(t.Context(), newStore(rdb, "", 0, nil, nil), "x", 1)
 	for range 1000 {
 		writer.write(stdout(strings.Repeat("x", 10_000)))
 	}

@@ -65,8 +65,13 @@ func (w *Worker) handle(ctx context.Context, r ref, forwarded bool) error {
 	ctx = w.trace(ctx, a, b.trace)
 	w.log.DebugContext(ctx, "job started", "job", r.ID, "attempt", a.number, "queue", a.queue)
 	var end ending
-	if a.job, err = w.load(ctx, r.ID, b.body); err == nil {
+	a.job, err = w.load(ctx, r.ID, b)
+	switch {
+	case err == nil:
 		end, err = w.execute(ctx, a)
+	case errors.Is(err, errUnauthorized):
+		w.log.WarnContext(ctx, "job refused", "job", r.ID, "tenant", b.tenant, "error", err)
+		end, err = ending{Result: ourResult(sandbox.OutcomeRejected, err.Error())}, nil
 	}
 	problem := err
 	err = w.settle(ctx, a, end, problem)
@@ -77,17 +82,25 @@ func (w *Worker) handle(ctx context.Context, r ref, forwarded bool) error {
 	return err
 }
 
-// load reads the job itself, of which begin brought the first piece.
-func (w *Worker) load(ctx context.Context, id, body string) (job Job, err error) {
+// load reads the job itself, of which begin brought the first piece. One that this worker may not run is errUnauthorized.
+func (w *Worker) load(ctx context.Context, id string, b beginning) (job Job, err error) {
+	var body string
 	err = w.insist(ctx, func(ctx context.Context) (err error) {
-		body, err = w.store.readRest(ctx, id, body)
+		body, err = w.store.readRest(ctx, id, b.body)
 		return err
 	})
+	stored := []byte(body)
 	if err == nil {
-		job, err = decodeBody(body)
+		err = w.authorize(id, b, stored) // before anything looks into it
+	}
+	if errors.Is(err, errUnauthorized) {
+		return Job{}, err
+	}
+	if err == nil {
+		job, err = w.store.decodeBody(id, stored)
 	}
 	if err != nil {
-		return Job{}, fmt.Errorf("decode body of job %s: %w", id, err)
+		return Job{}, fmt.Errorf("decode body of job %s: %w", id, hintSeal(err))
 	}
 	return job, nil
 }
@@ -151,7 +164,7 @@ func (w *Worker) settle(ctx context.Context, a *attempt, end ending, problem err
 	var stored bool
 	finishing, span := spans.Child(ctx, "finish")
 	err := w.insist(finishing, func(ctx context.Context) (err error) {
-		stored, err = w.finish(ctx, a, end.Outcome, packed)
+		stored, err = w.finish(ctx, a, end.Outcome, w.store.sealEnding(a.ref.ID, packed))
 		return err
 	})
 	span.End()
@@ -216,7 +229,7 @@ func (w *Worker) fail(ctx context.Context, a *attempt, problem error) error {
 	var reply []string
 	reason := releaseFailed
 	switch {
-	case errors.Is(problem, ErrNoBlob):
+	case errors.Is(problem, ErrNoBlob), isTampered(problem):
 		reason = releaseHopeless
 	case w.broken(ctx):
 		return w.requeue(ctx, a, releaseExcused, problem.Error())

@@ -65,7 +65,7 @@ func (w *Worker) handOver(ctx context.Context, a *attempt, problem error) error 
 	var reply []string
 	err := w.insist(ctx, func(ctx context.Context) (err error) {
 		reply, err = w.store.run(ctx, handOverScript, a.ref.ID, a.token, target, maxForwards, formatTime(time.Now()),
-			durationMillis(w.store.retention), w.store.keys.doneChannel(a.ref.ID), w.canceledResult)
+			durationMillis(w.store.retention), w.store.keys.doneChannel(a.ref.ID), w.store.canceledEnding(a.ref.ID))
 		if err != nil {
 			return fmt.Errorf("hand over job %s: %w", a.ref, err)
 		}

@@ -193,7 +193,7 @@ func TestSubmissionWithoutItsTestDataIsGivenUpAtOnce(t *testing.T) {
 		w := b.start(echoRunner{}, with(judge, 4))
 		id := b.submit(submission("1"))
 		call := receive(t, judge.calls)
-		_, err := NewBlobs(b.rdb, "", 0, nil).Get(b.ctx, call.task.Suite.Tests[1].Input.Blob)
+		_, err := NewBlobs(b.rdb, "", 0, nil, nil).Get(b.ctx, call.task.Suite.Tests[1].Input.Blob)
 		call.answer <- judgement{err: err}
 		record := b.await(id)
 		require.Equal(t, sandbox.OutcomeInfraError, record.Result.Outcome)
@@ -317,7 +317,7 @@ func TestReportThatIsTooLargeLosesItsOutputs(t *testing.T) {
 	large.Message = ""
 	end, packed := ending{Result: okResult(""), Grade: large}.storable()
 	require.Equal(t, &noise, large.Tests[40].Stderr, "the judge's own is not changed")
-	back, err := decodeEnding("x", string(packed))
+	back, err := decodeEnding("x", packed)
 	require.NoError(t, err)
 	require.Equal(t, end.Grade, back.Grade)
 	require.Equal(t, grade.WA, back.Grade.Verdict)

@@ -106,6 +106,12 @@ func job(source string) Job {
 	return Job{Tenant: "alice", Program: sandbox.Program{Language: "python", Source: sandbox.Bytes(source)}}
 }
 
+// packResult encodes a result as it is stored where nothing is sealed.
+func packResult(result sandbox.Result) []byte {
+	_, packed := ending{Result: result}.storable()
+	return packed
+}
+
 func (b *bundle) submit(j Job) string {
 	b.t.Helper()
 	submission, err := b.client.Submit(b.ctx, j)

@@ -27,6 +27,7 @@ const (
 	outputStep    = "s"
 	outputStream  = "n"
 	outputData    = "d"
+	outputSealed  = "e" // in the place of data
 
 	kindAttempt = "attempt"
 	kindEnd     = "end"
@@ -98,7 +99,7 @@ func (w *outputWriter) run(ctx context.Context) {
 		if len(outputs) > 0 {
 			entries := make([]map[string]any, len(outputs))
 			for i, output := range outputs {
-				entries[i] = map[string]any{outputStep: output.Step, outputStream: string(output.Stream), outputData: []byte(output.Data)}
+				entries[i] = w.store.outputEntry(w.id, output)
 			}
 			w.send(ctx, entries...)
 		}
@@ -106,6 +107,22 @@ func (w *outputWriter) run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// outputEntry is a piece of output as an entry of the stream.
+func (s *store) outputEntry(id string, output sandbox.Output) map[string]any {
+	entry := map[string]any{outputStep: output.Step, outputStream: string(output.Stream)}
+	if s.seals == nil {
+		entry[outputData] = []byte(output.Data)
+	} else {
+		entry[outputSealed] = s.seals.Seal(s.outputPlace(id, output), output.Data)
+	}
+	return entry
+}
+
+// outputPlace is what a piece of output is sealed for.
+func (s *store) outputPlace(id string, output sandbox.Output) string {
+	return s.keys.output(id) + " " + output.Step + " " + string(output.Stream)
 }
 
 func (w *outputWriter) send(ctx context.Context, entries ...map[string]any) {

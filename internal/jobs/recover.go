@@ -101,7 +101,7 @@ func (w *Worker) putBack(ctx context.Context, member, worker string) (bool, erro
 	}
 	reply, err := w.store.run(ctx, recoverScript, r.ID, strconv.Itoa(r.Dispatch), worker, formatTime(time.Now()),
 		strconv.Itoa(w.options.MaxAttempts), durationMillis(w.store.retention), w.store.keys.doneChannel(r.ID),
-		w.canceledResult, w.exhausted("its worker was lost"))
+		w.store.canceledEnding(r.ID), w.exhausted(r.ID, "its worker was lost"))
 	if err != nil {
 		return false, fmt.Errorf("recover job %s: %w", r, err)
 	}
@@ -126,10 +126,10 @@ func (w *Worker) putBack(ctx context.Context, member, worker string) (bool, erro
 	return false, nil
 }
 
-// exhausted is the packed result of a job that is given up.
-func (w *Worker) exhausted(problem string) []byte {
-	return packResult(ourResult(sandbox.OutcomeInfraError, fmt.Sprintf(
-		"sandloop failed to run the job %d times and gave up; the program is not to blame; the last time: %s", w.options.MaxAttempts, problem)))
+// exhausted is the stored result of a job that is given up.
+func (w *Worker) exhausted(id, problem string) []byte {
+	return w.store.ourEnding(id, sandbox.OutcomeInfraError, fmt.Sprintf(
+		"sandloop failed to run the job %d times and gave up; the program is not to blame; the last time: %s", w.options.MaxAttempts, problem))
 }
 
 // bury lists a job among the dead letters of its queue for as long as its result is kept.

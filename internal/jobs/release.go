@@ -60,13 +60,13 @@ const (
 // release gives up an attempt. The reply is that of the script.
 func (w *Worker) release(ctx context.Context, a *attempt, reason, problem string) ([]string, error) {
 	now := time.Now()
-	last := w.exhausted(problem)
+	last := w.exhausted(a.ref.ID, problem)
 	if reason == releaseHopeless {
-		last = packResult(ourResult(sandbox.OutcomeInfraError, "sandloop cannot run the job; the program is not to blame: "+problem))
+		last = w.store.ourEnding(a.ref.ID, sandbox.OutcomeInfraError, "sandloop cannot run the job; the program is not to blame: "+problem)
 	}
 	history := Attempt{Number: a.number, Worker: w.id, Started: a.started, Ended: now, Error: problem}.encode()
 	reply, err := w.store.run(ctx, releaseScript, a.ref.ID, a.token, reason, history, strconv.Itoa(w.options.MaxAttempts),
-		formatTime(now), durationMillis(w.store.retention), w.store.keys.doneChannel(a.ref.ID), w.canceledResult, last,
+		formatTime(now), durationMillis(w.store.retention), w.store.keys.doneChannel(a.ref.ID), w.store.canceledEnding(a.ref.ID), last,
 		strconv.Itoa(excuses))
 	if err != nil {
 		return nil, fmt.Errorf("release job %s: %w", a.ref, err)

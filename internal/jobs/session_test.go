@@ -71,7 +71,7 @@ func TestSessionJobComesBackWithItsReport(t *testing.T) {
 		r := receive(t, sessions.runs)
 		require.Equal(t, SessionJob{
 			ID: id, Attempt: 1, Tenant: "alice", Session: Session{Name: "s", Live: true, Restart: true},
-			Program: sandbox.Program{ID: id, Attempt: 1, Language: "python", Source: sandbox.Bytes("x + 1")},
+			Program: sandbox.Program{ID: id, Attempt: 1, Tenant: "alice", Language: "python", Source: sandbox.Bytes("x + 1")},
 		}, r.job)
 		report := workspace.Report{
 			Version: 7, Written: []string{"a"}, Deleted: []string{"b"}, Refused: []sandbox.RefusedFile{{Path: "c", Reason: "a link"}},
@@ -190,7 +190,7 @@ func TestReportOnASessionThatIsTooLargeLosesWhatItCan(t *testing.T) {
 	}
 	end, packed := ending{Result: okResult("kept"), Session: &large}.storable()
 	require.Len(t, large.Live.Displays[0].Text, len(noise), "the caller's own is not changed")
-	back, err := decodeEnding("x", string(packed))
+	back, err := decodeEnding("x", packed)
 	require.NoError(t, err)
 	require.Equal(t, end.Session, back.Session)
 	require.Equal(t, "kept", string(back.Stdout.Data))

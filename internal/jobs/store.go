@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/seal"
 )
 
 // ErrNotFound means that there is no such job, or that its retention is over.
@@ -36,6 +37,7 @@ type store struct {
 	tasks     *asynq.Client
 	keys      keys
 	retention time.Duration
+	seals     *seal.Keys // nil seals nothing
 	log       *slog.Logger
 }
 
@@ -43,7 +45,7 @@ type store struct {
 const minRetention = time.Second
 
 // newStore fills what is unset and raises a retention that is too short to be of use.
-func newStore(rdb redis.UniversalClient, prefix string, retention time.Duration, log *slog.Logger) *store {
+func newStore(rdb redis.UniversalClient, prefix string, retention time.Duration, seals *seal.Keys, log *slog.Logger) *store {
 	if prefix == "" {
 		prefix = DefaultPrefix
 	}
@@ -55,7 +57,7 @@ func newStore(rdb redis.UniversalClient, prefix string, retention time.Duration,
 	}
 	return &store{
 		rdb: rdb, tasks: asynq.NewClientFromRedisClient(admitting{rdb}), keys: keys{prefix: prefix},
-		retention: max(retention, minRetention), log: log,
+		retention: max(retention, minRetention), seals: seals, log: log,
 	}
 }
 
@@ -154,7 +156,7 @@ func (s *store) record(ctx context.Context, id string) (Record, Status, error) {
 		return Record{}, status, fmt.Errorf("job %s is %s: %w", id, status.State, ErrNotDone)
 	}
 	record := Record{JobID: id, Tenant: status.Tenant, Queue: status.Queue, SubmittedAt: status.SubmittedAt, FinishedAt: status.FinishedAt, RetriedAt: status.RetriedAt}
-	end, err := decodeEnding(id, result.Val())
+	end, err := s.openEnding(id, result.Val())
 	if err != nil {
 		return Record{}, status, err
 	}
@@ -174,8 +176,13 @@ func ourResult(outcome sandbox.Outcome, message string) sandbox.Result {
 	return sandbox.Result{Outcome: outcome, ExitCode: -1, Message: message}
 }
 
-// packResult encodes a result of ours.
-func packResult(result sandbox.Result) []byte {
-	_, packed := ending{Result: result}.storable()
-	return packed
+// ourEnding encodes a result of ours as it is stored for a job.
+func (s *store) ourEnding(id string, outcome sandbox.Outcome, message string) []byte {
+	_, packed := ending{Result: ourResult(outcome, message)}.storable()
+	return s.sealEnding(id, packed)
+}
+
+// canceledEnding is what a job that was canceled while it waited ends with.
+func (s *store) canceledEnding(id string) []byte {
+	return s.ourEnding(id, sandbox.OutcomeCanceled, "the job was canceled before it started")
 }

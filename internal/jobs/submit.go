@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,11 +30,12 @@ type Submission struct {
 }
 
 // createScript stores a new job. ARGV: hash, token, body, tenant, queue, time of
-// submission, retention, 1 for a job that is to be judged or nothing, and its trace or nothing. The reply is created, existing or conflict, then state, dispatch and queue.
+// submission, retention, 1 for a job that is to be judged or nothing, its trace or nothing, its signature or nothing, and all hashes that the same job
+// could have got. The reply is created, existing or conflict, then state, dispatch and queue.
 var createScript = newScript(`
 local hash, token, state, dispatch, queue = get('hash', 'submission', 'state', 'dispatch', 'queue')
 if hash then
-	if hash ~= ARGV[1] then
+	if not string.find(ARGV[11], hash, 1, true) then
 		return {'conflict'}
 	end
 	return {token == ARGV[2] and 'created' or 'existing', state, dispatch, queue}
@@ -45,6 +47,9 @@ if ARGV[8] ~= '' then
 end
 if ARGV[9] ~= '' then
 	redis.call('HSET', KEYS[1], 'trace', ARGV[9])
+end
+if ARGV[10] ~= '' then
+	redis.call('HSET', KEYS[1], 'signature', ARGV[10])
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[7])
 redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[7])
@@ -131,15 +136,17 @@ func (c *Client) prepare(job Job, now time.Time) (*pendingJob, error) {
 	if err == nil && len(body) > c.bodyLimit {
 		return &pendingJob{ref: ref{ID: job.ID}}, fmt.Errorf("submit job %s: %w: %d bytes in JSON, want at most %d", job.ID, ErrTooLarge, len(body), c.bodyLimit)
 	}
-	packed, graded := pack(body), ""
+	stored, graded := c.store.seals.Seal(c.store.keys.body(job.ID), pack(body)), ""
 	if job.Grade != nil {
 		graded = "1"
 	}
-	token := newToken()
+	hashes := c.store.hashes(hash)
+	token, submitted := newToken(), formatTime(job.SubmittedAt)
 	return &pendingJob{
-		ref: ref{ID: job.ID, Dispatch: 1}, token: token, tenant: job.Tenant, queue: job.Queue, size: len(packed),
+		ref: ref{ID: job.ID, Dispatch: 1}, token: token, tenant: job.Tenant, queue: job.Queue, size: len(stored),
 		args: []any{
-			hash, token, packed, job.Tenant, string(job.Queue), formatTime(job.SubmittedAt), durationMillis(queuedRetention), graded, job.Traceparent,
+			hashes[0], token, stored, job.Tenant, string(job.Queue), submitted, durationMillis(queuedRetention), graded, job.Traceparent,
+			c.signs.Sign(signedJob, stored, c.store.signedFields(job.ID, job.Tenant, job.Queue, submitted)...), strings.Join(hashes, " "),
 		},
 	}, err
 }

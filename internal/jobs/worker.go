@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/seal"
 )
 
 // The causes with which a Worker cancels the context of Runner.Run, beside sandbox.ErrCanceled.
@@ -79,6 +80,10 @@ type WorkerOptions struct {
 	// Ready tells whether Runner can run a program at all, and nil means that it always can. It is asked after an attempt
 	// failed by our own doing. While it returns an error the worker takes no jobs, and the failure counts against none.
 	Ready func(context.Context) error
+	// VerifyKeys verify the jobs that are run: one without a signature by any of them is rejected. Nil runs every job.
+	VerifyKeys *seal.Keys
+	// SealKeys seal and open what Redis keeps of jobs, as those of a Client do.
+	SealKeys *seal.Keys
 	// Log is told what happens; nil is silence.
 	Log *slog.Logger
 }
@@ -102,17 +107,16 @@ type Counters struct {
 
 // Worker takes jobs from the queues and runs them.
 type Worker struct {
-	id             string
-	options        WorkerOptions
-	store          *store
-	log            *slog.Logger
-	slots          *slots
-	forwards       *forwards
-	counters       Counters
-	vitals         vitals
-	gate           gate
-	kills          kills
-	canceledResult []byte
+	id       string
+	options  WorkerOptions
+	store    *store
+	log      *slog.Logger
+	slots    *slots
+	forwards *forwards
+	counters Counters
+	vitals   vitals
+	gate     gate
+	kills    kills
 
 	stop    chan struct{} // closed: take no more jobs
 	closing chan struct{} // closed: do not wait for Redis any more
@@ -140,10 +144,9 @@ func NewWorker(options WorkerOptions) (*Worker, error) {
 	if err := options.validate(); err != nil {
 		return nil, fmt.Errorf("make worker: %w", err)
 	}
-	canceled := packResult(ourResult(sandbox.OutcomeCanceled, "the job was canceled before it started"))
-	store := newStore(options.Redis, options.Prefix, options.Retention, options.Log)
+	store := newStore(options.Redis, options.Prefix, options.Retention, options.SealKeys, options.Log)
 	return &Worker{
-		id: options.ID, options: options, store: store, log: store.log.With("worker", options.ID), canceledResult: canceled,
+		id: options.ID, options: options, store: store, log: store.log.With("worker", options.ID),
 		slots:    newSlots(options.Concurrency, options.InteractiveSlots, options.Weights),
 		forwards: newForwards(options.SessionSlots),
 		gate:     gate{shut: make(chan struct{}, 1)},

@@ -57,7 +57,7 @@ func (s *Store) Acquire(ctx context.Context, session Session, owner, job string)
 	}
 	switch reply[0] {
 	case "committed":
-		lease.Committed, err = parseCommitted(reply[1])
+		lease.Committed, err = s.parseCommitted(s.keys.result(session, job), reply[1])
 		return lease, err
 	case "busy":
 		return nil, fmt.Errorf("%s has job %s on %s: %w", session, reply[2], reply[1], ErrBusy)
@@ -110,8 +110,8 @@ func (s *Store) AcquireWait(ctx context.Context, session Session, owner, job str
 	return lease, err
 }
 
-// parseCommitted reads what commitScript stored under the job.
-func parseCommitted(stored string) (*Committed, error) {
+// parseCommitted reads what commitScript stored in a key of the job.
+func (s *Store) parseCommitted(key, stored string) (*Committed, error) {
 	for i := range stored {
 		if stored[i] != ' ' {
 			continue
@@ -120,7 +120,11 @@ func parseCommitted(stored string) (*Committed, error) {
 		if err != nil {
 			break
 		}
-		result, err := unpackResult([]byte(stored[i+1:]))
+		packed, err := s.open(key, []byte(stored[i+1:]))
+		if err != nil {
+			return nil, fmt.Errorf("read the result of a commit: %w", err)
+		}
+		result, err := unpackResult(packed)
 		return &Committed{Version: version, Result: result}, err
 	}
 	return nil, fmt.Errorf("read the result of a commit: %w", ErrDamaged)

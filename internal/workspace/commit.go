@@ -88,17 +88,27 @@ func (l *Lease) prepare(c Commit) (Head, []byte, error) {
 	if err != nil {
 		return next, nil, err
 	}
-	sum := sha256.Sum256(archive)
-	stamp := hex.EncodeToString(sum[:16])
+	stamp := l.store.stamp(archive)
 	if stamp == next.stamp {
 		return next, nil, nil
 	}
-	next.Files, next.Bytes, next.StoredBytes, next.stamp = len(c.Files), size(c.Files), int64(len(archive)), stamp
-	return next, archive, nil
+	sealed := l.store.options.Keys.Seal(l.store.keys.files(l.session), archive)
+	next.Files, next.Bytes, next.StoredBytes, next.stamp = len(c.Files), size(c.Files), int64(len(sealed)), stamp
+	return next, sealed, nil
+}
+
+// stamp tells archives apart. Where they are sealed, only who has the key can work it out.
+func (s *Store) stamp(archive []byte) string {
+	sum := sha256.Sum256(archive)
+	stamp := hex.EncodeToString(sum[:16])
+	if digests := s.options.Keys.Digests("stamp of an archive", stamp); digests != nil {
+		return digests[0]
+	}
+	return stamp
 }
 
 func (l *Lease) commit(ctx context.Context, next *Head, archive, result []byte) error {
-	part := l.store.keys.part(l.session, newToken())
+	part, kept := l.store.keys.part(l.session, newToken()), l.store.keys.result(l.session, l.job)
 	stamp := ""
 	if len(archive) > 0 {
 		stamp = next.stamp
@@ -108,9 +118,9 @@ func (l *Lease) commit(ctx context.Context, next *Head, archive, result []byte) 
 	}
 	packed := []byte{}
 	if len(result) > 0 {
-		packed = packResult(result)
+		packed = l.store.options.Keys.Seal(kept, packResult(result))
 	}
-	reply, err := l.run(ctx, commitScript, []string{part, l.store.keys.result(l.session, l.job)},
+	reply, err := l.run(ctx, commitScript, []string{part, kept},
 		stamp, next.Files, next.Bytes, next.StoredBytes, packed, millis(resultTime), millis(l.store.options.Expiry))
 	if err != nil {
 		return err

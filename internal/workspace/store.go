@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/seal"
 )
 
 var (
@@ -35,6 +36,8 @@ type Options struct {
 	MaxFiles int
 	// Expiry is how long a session is kept after its last use; 24 h by default.
 	Expiry time.Duration
+	// Keys seal the files in Redis and the results of commits; nil leaves them plain.
+	Keys *seal.Keys
 	// Log hears of leases that could not be renewed; nothing by default.
 	Log *slog.Logger
 }

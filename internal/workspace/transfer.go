@@ -2,12 +2,14 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/seal"
 )
 
 const (
@@ -47,8 +49,24 @@ func (s *Store) read(ctx context.Context, session Session, head Head) (files []s
 		}
 		archive = append(archive, reply[1]...)
 	}
-	files, err = Unpack(archive, MaxBytes, MaxFiles)
+	packed, err := s.open(s.keys.files(session), archive)
+	if err != nil {
+		return nil, false, err
+	}
+	files, err = Unpack(packed, MaxBytes, MaxFiles)
 	return files, false, err
+}
+
+// open opens what was sealed for a key. The error is ErrDamaged unless it is our own key that is missing.
+func (s *Store) open(key string, value []byte) ([]byte, error) {
+	plain, err := s.options.Keys.Open(key, value)
+	switch {
+	case errors.Is(err, seal.ErrUnknownKey):
+		return nil, fmt.Errorf("%w (jobs.seal_key_file)", err)
+	case err != nil:
+		return nil, fmt.Errorf("%w (%w)", ErrDamaged, err)
+	}
+	return plain, nil
 }
 
 // send puts an archive beside the session, where nobody sees it before the commit.
