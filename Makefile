@@ -60,6 +60,10 @@ test-vm: ## The container tests in a virtual machine with cgroup v2
 test-faults: ## Breaks workers, Redis and Docker under jobs (FAULTS=short TESTFLAGS='-run TestFaults/redis')
 	@SANDLOOP_FAULTS='$(FAULTS)' scripts/test-faults.sh $(TESTFLAGS)
 
+.PHONY: attack
+attack: ## Attacks the sandbox in every mode there is here (ATTACK=short TESTFLAGS='-run TestAttacks/docker/memory')
+	@SANDLOOP_ATTACK='$(ATTACK)' scripts/attack.sh $(TESTFLAGS)
+
 .PHONY: soak
 soak: ## Half an hour of every fault at random times, then a check of its history (SOAK_SEED, SOAK_MINUTES)
 	@scripts/soak.sh $(TESTFLAGS)

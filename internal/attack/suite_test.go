@@ -1,0 +1,214 @@
+//go:build attack
+
+package attack_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/docker/docker/api/types/system"
+	"github.com/docker/docker/client"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/attack"
+	"github.com/sandloop/sandloop/internal/sandbox/docker"
+	"github.com/sandloop/sandloop/internal/testenv"
+)
+
+// write is the document that gets the table, if any.
+var write = flag.String("write", "", "the document between whose markers the table of attacks goes")
+
+// mode is a way to run programs: what is changed of the usual options, and whether containers are used again.
+type mode struct {
+	attack.Mode
+	reuse  bool
+	change func(*docker.Options)
+}
+
+// modes are those of the table. SANDLOOP_ATTACK=short is the first alone.
+func modes(info system.Info) (all []mode) {
+	short := os.Getenv("SANDLOOP_ATTACK") == "short"
+	for _, m := range []mode{
+		{Mode: attack.Mode{Name: "docker", Title: "runc, Docker's profile"}},
+	} {
+		if runtime := runtimeOf(m); runtime != "" && info.Runtimes[runtime].Path == "" {
+			m.Absent = "the Docker daemon has no runtime " + runtime
+		}
+		all = append(all, m)
+		if short {
+			return all
+		}
+		m.reuse, m.Name, m.Title = true, m.Name+"-reuse", m.Title+", reuse"
+		all = append(all, m)
+	}
+	return all
+}
+
+// runtimeOf is the runtime that a mode needs, or empty.
+func runtimeOf(m mode) string {
+	var options docker.Options
+	if m.change != nil {
+		m.change(&options)
+	}
+	return options.Runtime
+}
+
+// An attack that is not stopped fails the test, unless the manifest knows it; and so does one that the manifest knows and that is stopped.
+func TestAttacks(t *testing.T) {
+	testenv.Docker(t)
+	attacks, err := attack.Load(os.DirFS(folder))
+	require.NoError(t, err)
+	through, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, through.Close()) }()
+	info, err := through.Info(t.Context())
+	require.NoError(t, err)
+	requireChecks(t, attacks)
+
+	report := &attack.Report{Versions: versions(t, through, info), Attacks: attacks, Cells: map[string]map[string]attack.Cell{}}
+	var mu sync.Mutex
+	for _, a := range attacks {
+		report.Cells[a.Name] = map[string]attack.Cell{}
+	}
+	for _, m := range modes(info) {
+		report.Modes = append(report.Modes, m.Mode)
+		if m.Absent != "" {
+			t.Logf("mode %s is not run: %s", m.Name, m.Absent)
+			continue
+		}
+		t.Run(m.Name, func(t *testing.T) { // returns when all that is below has ended
+			h := newHost(t)
+			for _, a := range attacks {
+				t.Run(strings.ReplaceAll(a.Class+"/"+a.Name, "/proc/1", "proc 1"), func(t *testing.T) {
+					t.Parallel()
+					cell := try(t, &a, m, h)
+					mu.Lock()
+					report.Cells[a.Name][m.Name] = cell
+					mu.Unlock()
+					settle(t, &a, m, cell)
+				})
+			}
+		})
+	}
+	publish(t, report)
+}
+
+// try runs an attack in a mode.
+func try(t *testing.T, a *attack.Attack, m mode, h *host) attack.Cell {
+	t.Helper()
+	l := newLab(t, m, h)
+	var beside *victim
+	if a.Neighbour {
+		beside = l.startVictim(t)
+	}
+	var problems []string
+	if a.Check != "" {
+		problems = checks[a.Check](t, l)
+	} else {
+		problems = l.attack(t, a)
+	}
+	if beside != nil {
+		problems = append(problems, beside.visited()...)
+	}
+	problems = append(problems, l.close(t)...)
+	if problems = append(problems, h.harm(t)...); len(problems) > 0 {
+		return attack.Cell{Verdict: attack.NotStopped, Why: strings.Join(append(known(a, m), problems...), "; ")}
+	}
+	return attack.Cell{Verdict: attack.Stopped}
+}
+
+// known is the reason why an attack is not stopped in a mode, if the manifest has one.
+func known(a *attack.Attack, m mode) []string {
+	if reason := a.Known[m.Name]; reason != "" {
+		return []string{reason}
+	}
+	return nil
+}
+
+// settle fails the test if the manifest says something else.
+func settle(t *testing.T, a *attack.Attack, m mode, cell attack.Cell) {
+	t.Helper()
+	reason := a.Known[m.Name]
+	switch {
+	case cell.Verdict == attack.NotStopped && reason == "":
+		t.Errorf("%s: NOT STOPPED: %s", a.Name, cell.Why)
+	case cell.Verdict == attack.NotStopped:
+		t.Logf("%s: not stopped, as is known: %s", a.Name, cell.Why)
+	case reason != "":
+		t.Errorf("%s: is stopped, and the manifest says that it is not: %s", a.Name, reason)
+	}
+}
+
+// requireChecks compares the checks that rows name with those that there are.
+func requireChecks(t *testing.T, attacks []attack.Attack) {
+	t.Helper()
+	var named, have []string
+	for _, a := range attacks {
+		if a.Check != "" {
+			named = append(named, a.Check)
+		}
+	}
+	for name := range checks {
+		have = append(have, name)
+	}
+	require.ElementsMatch(t, have, named)
+}
+
+// publish prints the table, and puts it into the document that -write names if all attacks were run.
+func publish(t *testing.T, report *attack.Report) {
+	t.Helper()
+	table := report.Markdown()
+	fmt.Print("\n", table, "\n")
+	if *write == "" {
+		return
+	}
+	for _, m := range report.Modes {
+		for _, a := range report.Attacks {
+			missing := m.Absent == "" && report.Cells[a.Name][m.Name].Verdict == attack.NotRun
+			require.False(t, missing, "%s was not run in the mode %s: a part of the table is not written", a.Name, m.Name)
+		}
+	}
+	document, err := os.ReadFile(*write)
+	require.NoError(t, err)
+	document, err = attack.Splice(document, table)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(*write, document, 0o644))
+}
+
+// versions name what is attacked.
+func versions(t *testing.T, through *client.Client, info system.Info) string {
+	t.Helper()
+	version, err := through.ServerVersion(t.Context())
+	require.NoError(t, err)
+	names := []string{"Linux " + version.KernelVersion, "Docker " + version.Version}
+	for _, component := range version.Components {
+		if slices.Contains([]string{"containerd", "runc"}, component.Name) {
+			names = append(names, component.Name+" "+strings.TrimPrefix(component.Version, "v"))
+		}
+	}
+	names = append(names, "runsc "+runscVersion(info), "cgroup v"+info.CgroupVersion)
+	if os.Geteuid() != 0 {
+		names = append(names, "without a look at processes that outlive their container, since not root ran it")
+	}
+	return strings.Join(names, ", ")
+}
+
+// runscVersion is what the registered binary says.
+func runscVersion(info system.Info) string {
+	path := info.Runtimes["runsc"].Path
+	if path == "" {
+		return "not there"
+	}
+	out, err := exec.Command(path, "--version").Output() //nolint:noctx // ends by itself
+	if err != nil {
+		return "unknown"
+	}
+	first, _, _ := strings.Cut(string(out), "\n")
+	return strings.TrimPrefix(first, "runsc version ")
+}
