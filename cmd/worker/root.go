@@ -54,7 +54,7 @@ func newRootCommand(a *app) *cobra.Command {
 		}
 		return a.serve(cmd.Context(), loaded)
 	}
-	root.AddCommand(newCheckCommand(a), newHealthCommand(a))
+	root.AddCommand(newCheckCommand(a), newHealthCommand(a), newDockerProxyCommand(a))
 	cli.AddVersion(root, a.stdout)
 	return root
 }

@@ -61,10 +61,9 @@ func (r *Runner) fillVolume(ctx context.Context, imageID string) (err error) {
 // lockVolume creates the container through which the volume is filled. It is never started.
 func (r *Runner) lockVolume(ctx context.Context, imageID string) (string, error) {
 	name := r.init.volume + "-fill"
-	config := &container.Config{Image: imageID, Entrypoint: []string{"never-started"}, NetworkDisabled: true, Labels: volumeLabels(r.options.Installation)}
-	config.Labels[labels.Owner] = r.options.Worker
-	config.Labels[labels.Expires] = strconv.FormatInt(time.Now().Add(fillTimeout).Unix(), 10)
-	host := &container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: r.init.volume, Target: initDir}}}
+	config, host := FillConfig(ContainerSpec{
+		ImageID: imageID, InitVolume: r.init.volume, Installation: r.options.Installation, Worker: r.options.Worker, Expires: time.Now().Add(fillTimeout),
+	})
 	for {
 		// Not canceled with ctx: a container that was created unseen would hold the lock.
 		created, err := r.docker.ContainerCreate(context.WithoutCancel(ctx), config, host, nil, nil, name)
@@ -83,6 +82,14 @@ func (r *Runner) lockVolume(ctx context.Context, imageID string) (string, error)
 		case <-time.After(fillPoll):
 		}
 	}
+}
+
+// FillConfig makes the configuration of the container through which InitVolume is filled. It has no limits, since it is never started.
+func FillConfig(c ContainerSpec) (*container.Config, *container.HostConfig) {
+	config := &container.Config{Image: c.ImageID, Entrypoint: []string{"never-started"}, NetworkDisabled: true, Labels: volumeLabels(c.Installation)}
+	config.Labels[labels.Owner] = c.Worker
+	config.Labels[labels.Expires] = strconv.FormatInt(c.Expires.Unix(), 10)
+	return config, &container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: c.InitVolume, Target: initDir}}}
 }
 
 // breakLock removes another worker's container if that worker must have died over it.

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/docker/docker/client"
+	"github.com/spf13/cobra"
+
+	"github.com/sandloop/sandloop/config"
+	"github.com/sandloop/sandloop/internal/dockerproxy"
+)
+
+const dockerProxyHelp = `docker-proxy serves a socket at which a worker finds a Docker daemon that does what workers need and nothing
+else: it makes no container but a sandbox, and touches none but sandloop's. Who breaks into a worker
+then has no root on the host. The proxy needs the daemon's socket (sandbox.docker_host), no network
+and no Redis; the worker needs the proxy's socket alone:
+
+  worker docker-proxy --listen /run/sandloop/docker.sock
+  worker --config ... with sandbox.docker_host: unix:///run/sandloop/docker.sock
+
+Both must have the same limits, languages and settings of the section sandbox.
+
+Exit codes: 0 stopped as told, 1 could not start or failed, 2 bad command line.`
+
+func newDockerProxyCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "docker-proxy", Short: "Let workers use Docker without having all of it", Long: dockerProxyHelp, Args: cobra.NoArgs,
+	}
+	socket := cmd.Flags().String("listen", "", "serve this Unix `socket`, which its owner and group may use")
+	installation := cmd.Flags().String("installation", "", "serve no other installation than that with this `id`")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *socket == "" {
+			return &usageError{fmt.Errorf("--listen: is not given: want the path of a socket")}
+		}
+		loaded, err := config.Load(cmd.Flags())
+		if err != nil {
+			return &startError{[]error{err}}
+		}
+		return a.dockerProxy(cmd.Context(), loaded, *socket, *installation)
+	}
+	return cmd
+}
+
+// dockerProxy serves the socket until ctx ends.
+func (a *app) dockerProxy(ctx context.Context, c config.Config, socket, installation string) error {
+	log, err := newLogger(a.stderr, c.Log)
+	if err != nil {
+		return err
+	}
+	languages, err := c.Languages()
+	if err != nil {
+		return &startError{[]error{err}}
+	}
+	options := []client.Opt{client.FromEnv, client.WithAPIVersionNegotiation()}
+	if c.Sandbox.DockerHost != "" {
+		options = append(options, client.WithHost(c.Sandbox.DockerHost))
+	}
+	docker, err := client.NewClientWithOpts(options...)
+	if err != nil {
+		return &startError{[]error{fmt.Errorf("docker: sandbox.docker_host or DOCKER_HOST: %w", err)}}
+	}
+	defer func() { _ = docker.Close() }()
+	var images []string
+	for _, language := range languages.All() {
+		images = append(images, language.Image)
+	}
+	profile, err := c.Sandbox.SeccompProfile()
+	if err != nil {
+		return &startError{[]error{err}}
+	}
+	listener, err := dockerproxy.Listen(ctx, socket)
+	if err != nil {
+		return &startError{[]error{fmt.Errorf("--listen: %w", err)}}
+	}
+	log.Info("docker-proxy is served", "socket", socket, "daemon", docker.DaemonHost())
+	return dockerproxy.New(dockerproxy.Options{
+		Docker: docker, Images: images, Runtimes: slices.Collect(maps.Values(c.Sandbox.RuntimeKeys())), Seccomp: profile,
+		Maxima: c.Limits.Maxima.Sandbox(), Network: c.Sandbox.AllowNetwork, Installation: installation, Log: log,
+	}).Serve(ctx, listener)
+}
