@@ -12,6 +12,8 @@ import (
 
 	"github.com/docker/docker/client"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 // fakeDaemon answers as Docker does with one orphan. The tries to remove it have the given statuses, the
@@ -117,7 +119,7 @@ func TestARemovalThatFailsIsAnErrorAndNotReportedAsRemoved(t *testing.T) {
 
 func TestAConflictThatDoesNotEndIsNoSuccess(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testenv.Scale(t, 3*time.Second))
 	defer cancel()
 	report, err := fakeDaemon(t, "/x", http.StatusConflict).Sweep(ctx)
 	require.ErrorContains(t, err, "remove container 0123456789ab: ")

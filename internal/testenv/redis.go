@@ -26,11 +26,12 @@ type Redis struct {
 	// Addr is host:port.
 	Addr string
 
-	path    string
-	args    []string
-	process *exec.Cmd
-	log     bytes.Buffer
-	ended   chan struct{}
+	path     string
+	args     []string
+	patience time.Duration // for its first answer
+	process  *exec.Cmd
+	log      bytes.Buffer
+	ended    chan struct{}
 }
 
 // StartRedis is RedisServer for tests that end the server on the way. Arguments can have it write to
@@ -53,7 +54,7 @@ func startRedis(t testing.TB, choose func() (int, error), args []string) *Redis 
 		if port, problem = choose(); problem != nil {
 			continue
 		}
-		r := &Redis{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), path: path, args: append([]string{
+		r := &Redis{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), path: path, patience: Scale(t, 15*time.Second), args: append([]string{
 			"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", t.TempDir(),
 			"--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction", "--daemonize", "no",
 		}, args...)}
@@ -99,7 +100,7 @@ func (r *Redis) start() error {
 	}
 	r.ended = make(chan struct{})
 	go func(process *exec.Cmd, ended chan<- struct{}) { _ = process.Wait(); close(ended) }(r.process, r.ended)
-	deadline := time.Now().Add(15 * time.Second)
+	deadline := time.Now().Add(r.patience)
 	for !answersPing(r.Addr) {
 		select {
 		case <-r.ended:
@@ -108,7 +109,7 @@ func (r *Redis) start() error {
 		}
 		if time.Now().After(deadline) {
 			r.End(syscall.SIGKILL)
-			return fmt.Errorf("no answer on %s within 15 s:\n%s", r.Addr, r.log.String())
+			return fmt.Errorf("no answer on %s within %s:\n%s", r.Addr, r.patience, r.log.String())
 		}
 	}
 	return nil
