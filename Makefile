@@ -28,12 +28,12 @@ build: $(PROGRAMS:%=bin/%) ## The programs, in bin/
 # go itself knows what is up to date. Built without -trimpath, since with it nothing that the tests and the linters have
 # compiled could be used again, and the agent's libraries take minutes.
 .PHONY: $(PROGRAMS:%=bin/%)
-$(filter-out bin/sandbox-init,$(PROGRAMS:%=bin/%)):
+$(filter-out bin/sandbox-init bin/egress-proxy,$(PROGRAMS:%=bin/%)):
 	@go build -buildvcs=$(VCS) -ldflags '-s -w' -o $@ ./cmd/$(@F)
 
-# Not stamped with the revision: the same source gives the same bytes, and so the same volume.
-bin/sandbox-init:
-	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o $@ ./cmd/sandbox-init
+# They run in any image. Not stamped with the revision: the same source gives the same bytes, and so the same volume.
+bin/sandbox-init bin/egress-proxy:
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o $@ ./cmd/$(@F)
 
 .PHONY: demo
 demo: setup bin/worker bin/enqueue bin/sandbox-init ## Programs in five languages through queue, workers and containers
@@ -101,6 +101,14 @@ format: ## Formats the Go code with gofumpt
 vuln: ## Known vulnerabilities in what is used; needs the network
 	@$(TOOL) govulncheck ./... || { code=$$?; [ $$code -eq 3 ] || \
 		echo "vuln: govulncheck could not do its work; is its database reachable from here?" >&2; exit $$code; }
+
+.PHONY: fuzz
+fuzz: ## Every fuzz target for 30 s, one after the other (FUZZTIME=5m FUZZ='wire|jobs')
+	@scripts/fuzz.sh '$(FUZZ)'
+
+.PHONY: sbom
+sbom: ## What programs and images are made of, into bin/sbom/
+	@scripts/sbom.sh
 
 .PHONY: stop
 stop: ## Stops the Docker daemon, if setup started it

@@ -2,6 +2,7 @@ package grade_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -66,5 +67,30 @@ func FuzzParseTokenOptions(f *testing.F) {
 			require.True(t, tolerance == nil || *tolerance >= 0)
 		}
 		_ = grade.CheckRepeats(strings.Fields(flags))
+	})
+}
+
+// FuzzDecodeSuite reads any bytes as a suite: it is refused, or says the same when it is written and read again.
+func FuzzDecodeSuite(f *testing.F) {
+	f.Add([]byte(`{"tests":[{"name":"1","input":{"inline":"1 2\n"},"answer":{"inline":"3\n"}}]}`))
+	f.Add([]byte(`{"name":"s","tests":[{"name":"a","files":[{"path":"d/f","data":{"inline":""}}],"args":["x"]}],"checker":{"kind":"tokens"}}`))
+	f.Add([]byte(`{"tests":[{"name":"1"}],"groups":{"name":"","rule":{},"items":[{"test":"1"},{"group":null}]}}`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		suite, err := grade.DecodeSuite(data)
+		if err != nil {
+			return
+		}
+		text, err := json.Marshal(suite)
+		require.NoError(t, err)
+		again, err := grade.DecodeSuite(text)
+		require.NoError(t, err, "%s", text)
+		second, err := json.Marshal(again)
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(second))
+		if suite.Root != nil {
+			grade.Pending(suite.Root, nil, true)
+			grade.Grade(suite.Root, nil)
+		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // settings are those of an installation without a configuration.
-func settings(t *testing.T) *Settings {
+func settings(t testing.TB) *Settings {
 	t.Helper()
 	languages, err := config.Default().Languages()
 	require.NoError(t, err)

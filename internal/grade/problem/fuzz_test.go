@@ -1,6 +1,9 @@
 package problem_test
 
 import (
+	"archive/zip"
+	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,5 +38,33 @@ func FuzzSettings(f *testing.F) {
 				submission.Expect.Check(problem.Outcome{Result: result, Findings: known})
 			}
 		}
+	})
+}
+
+// FuzzPackage reads any bytes as an archive of a package: whatever it holds, the answer is a problem or an error, and no file outside of it.
+func FuzzPackage(f *testing.F) {
+	for _, tree := range []files{legacyFiles, currentFiles, legacyFiles.with(files{
+		"domjudge-problem.ini": "timelimit=2\n", "data/secret/a/1.in": "1", "data/secret/a/1.ans": "1", "data/secret/a/testdata.yaml": "on_reject: break\n",
+		"output_validators/v/build": "x", "output_validators/v/run": "y", "include/python/lib.py": "z", "submissions/wrong_answer/d/a.c": "int main;",
+	})} {
+		var archive bytes.Buffer
+		require.NoError(f, func() error { w := zip.NewWriter(&archive); return errors.Join(w.AddFS(tree.fs()), w.Close()) }())
+		f.Add(archive.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return
+		}
+		p, err := problem.LoadFS(archive, "fuzz")
+		if err != nil {
+			return
+		}
+		for _, test := range p.Tests {
+			if answer, err := p.ReadFile(test.Answer, 1<<10); err == nil {
+				require.LessOrEqual(t, len(answer), 1<<10)
+			}
+		}
+		require.NotPanics(t, func() { grade.Grade(p.Root, nil) })
 	})
 }

@@ -104,3 +104,30 @@ func FuzzForgedTalk(f *testing.F) {
 		}
 	})
 }
+
+// FuzzMessages reads any bytes as each message: what can be read says the same when it is written and read again.
+func FuzzMessages(f *testing.F) {
+	f.Add([]byte(`{"name":"run","exit_code":0,"duration_seconds":1e9,"refused":[{"path":"l","reason":"is a link"}]}`))
+	f.Add([]byte(`{"version":9,"pid":-1,"limits":{"memory_bytes":-1}}`))
+	f.Add([]byte(`{"path":"../x","size":-1}`))
+	f.Add([]byte(`{"steps":[{"argv":null,"env":{"a":"\ud800"}}],"key":"AA=="}`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, message := range []func() any{
+			func() any { return &wire.Spec{} }, func() any { return &wire.Test{} }, func() any { return &wire.FileHeader{} }, func() any { return &wire.Ready{} },
+			func() any { return &wire.Start{} }, func() any { return &wire.StepReport{} }, func() any { return &wire.End{} }, func() any { return &wire.Fault{} },
+		} {
+			read := message()
+			if json.Unmarshal(data, read) != nil {
+				continue
+			}
+			text, err := json.Marshal(read)
+			require.NoError(t, err)
+			again := message()
+			require.NoError(t, json.Unmarshal(text, again), "%s", text)
+			second, err := json.Marshal(again)
+			require.NoError(t, err)
+			require.Equal(t, string(text), string(second))
+		}
+	})
+}

@@ -1,0 +1,53 @@
+package submissions_test
+
+import (
+	"archive/tar"
+	"os"
+	"path/filepath"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/submissions"
+)
+
+// FuzzArchive reads any bytes as each kind of archive: what comes out is bounded, and of files that a sandbox can take.
+func FuzzArchive(f *testing.F) {
+	tarball := tarOf(f, []tar.Header{{Name: "alice/link.py", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}, {Name: "n", Typeflag: tar.TypeChar}},
+		file{"alice/main.py", "print(1)"}, file{"bob/", ""}, file{"bob/a/b.c", "int"}, file{"../up.py", "x"}, file{"carol.py", "c"})
+	f.Add(tarball, true)
+	f.Add(gzipOf(f, tarball), false)
+	f.Add(zipOf(f, file{"alice/main.py", "print(1)"}, file{"bob/", ""}, file{"/etc/passwd", "x"}, file{"carol.py", "c"}, file{"a\x00\x1b.py", "c"}), true)
+	f.Add(gzipOf(f, make([]byte, 1<<20)), true)
+	const limit = 1 << 16
+	f.Fuzz(func(t *testing.T, data []byte, grouped bool) {
+		dir := t.TempDir()
+		for _, name := range []string{"x.zip", "x.tar", "x.tar.gz"} {
+			path := filepath.Join(dir, name)
+			require.NoError(t, os.WriteFile(path, data, 0o600))
+			set, err := submissions.Open([]string{path}, submissions.Options{MaxBytes: limit, GroupByFolder: grouped})
+			if err != nil {
+				continue
+			}
+			for submission, err := range set.All() {
+				if err != nil {
+					break
+				}
+				require.True(t, utf8.ValidString(submission.ID), "%q", submission.ID)
+				require.NotEmpty(t, submission.ID)
+				if submission.Problem != "" {
+					continue
+				}
+				size := 0
+				for _, file := range submission.Files {
+					size += len(file.Data)
+				}
+				require.LessOrEqual(t, size, limit)
+				require.NoError(t, sandbox.CheckFiles(submission.Files))
+			}
+			require.NoError(t, set.Close())
+		}
+	})
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Runs every fuzz target one after the other for FUZZTIME, 30s by default, and prints how many inputs each took. What breaks one is kept in
+# testdata/fuzz of its package, where every run of the tests finds it again.
+# Usage: scripts/fuzz.sh [REGEXP]     (targets whose package or name match; all by default)
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+# targets prints package and name of each. go test -list would compile every package first.
+targets() {
+	git ls-files --cached --others --exclude-standard '*_test.go' | xargs grep -oHE '^func Fuzz[A-Za-z0-9_]+' |
+		sed -E 's|^(.*)/[^/]*:func |./\1 |' | sort | grep -E "$1"
+}
+
+main() {
+	local package name begun out total=0 broken=0
+	while read -r package name; do
+		total=$((total + 1)) begun=$SECONDS
+		if out=$(go test "$package" -run '^$' -fuzz "^$name\$" -fuzztime "${FUZZTIME:-30s}" 2>&1 </dev/null); then
+			printf '%-28s %-22s %s in %d s\n' "$package" "$name" "$(tail -n 3 <<<"$out" | grep -oE 'execs: [0-9]+' | tail -n 1)" $((SECONDS - begun))
+		else
+			broken=$((broken + 1))
+			printf '%-28s %-22s BROKEN\n%s\n' "$package" "$name" "$out"
+		fi
+	done < <(targets "${1:-.}")
+	echo "fuzz: $total targets, $broken broken"
+	((total > 0 && broken == 0))
+}
+
+main "$@"
