@@ -234,10 +234,27 @@ func (d *Daemon) EmptyDisk() error {
 	return d.run("rm", "-f", data+"/filler", data+"/filler2")
 }
 
-// RemoveImage takes the runtime image away as far as Docker lets: under a running container only its name goes.
+// RemoveImage takes the runtime image away with the containers that use it, without which only its name would go.
 func (d *Daemon) RemoveImage() error {
-	_, err := d.Docker("image", "rm", "--force", d.Image)
-	return err
+	id, err := d.Docker("image", "inspect", "--format", "{{.Id}}", d.Image)
+	if err != nil {
+		return err
+	}
+	id = strings.TrimSpace(id)
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		users, err := d.Docker("ps", "--all", "--quiet", "--filter", "ancestor="+id)
+		if err != nil {
+			return err
+		}
+		if len(strings.Fields(users)) > 0 {
+			_, _ = d.Docker(append([]string{"rm", "--force"}, strings.Fields(users)...)...) // one may be gone already
+		}
+		_, _ = d.Docker("image", "rm", "--force", id) // workers go on making containers, so it takes some tries
+		if _, err := d.Docker("image", "inspect", id); err != nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("image %s is still there", d.Image)
 }
 
 // RestoreImage makes sure that the dockerd has the runtime image, which is copied from the machine's dockerd once.

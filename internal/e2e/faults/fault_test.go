@@ -141,7 +141,7 @@ func dockerFaults() []fault {
 		},
 		{
 			name: "image removed", typical: starting, outage: 10 * time.Second, words: words, cold: true, mayGiveUp: true,
-			silent: map[phase]bool{starting: true, running: true, writing: true}, // a container that runs needs no image
+			silent: map[phase]bool{writing: true},
 			inject: func(c *cell) error { return c.lab.Daemon.RemoveImage() },
 			lift:   func(c *cell) error { return c.lab.Daemon.RestoreImage() },
 		},

@@ -79,6 +79,9 @@ func newCell(t *testing.T, daemon *faults.Daemon, fault fault, phase phase) *cel
 	require.NoError(t, err)
 	_, err = c.lab.AwaitWorker(ctx, c.other)
 	require.NoError(t, err)
+	if fault.losesWrites { // what is there before the jobs must not be forgotten, too
+		<-time.After(1200 * time.Millisecond)
+	}
 	return c
 }
 
