@@ -22,6 +22,10 @@ help: ## This list
 setup: ## A Docker daemon, redis-server and the runtime image (IMAGES="core full")
 	@$(SETUP) docker redis $(foreach image,$(IMAGES),image $(image))
 
+.PHONY: setup-gvisor
+setup-gvisor: ## gVisor's runsc, registered with the Docker daemon
+	@$(SETUP) gvisor
+
 .PHONY: build
 build: $(PROGRAMS:%=bin/%) ## The programs, in bin/
 

@@ -24,6 +24,8 @@ state=${SANDLOOP_STATE:-${XDG_STATE_HOME:-${HOME:-/root}/.local/state}/sandloop}
 . "$root/scripts/setup/node.sh"
 # shellcheck source=scripts/setup/image.sh
 . "$root/scripts/setup/image.sh"
+# shellcheck source=scripts/setup/gvisor.sh
+. "$root/scripts/setup/gvisor.sh"
 
 usage() {
 	cat <<-END
@@ -33,6 +35,7 @@ usage() {
 		  redis         the redis-server program, for the tests; not started
 		  tools         what building, testing and linting need beside Go
 		  node          Node.js and the packages of the test that drives \`agent mcp\`
+		  gvisor        runsc as a runtime of the Docker daemon; built and registered if need be
 		  image NAME    the runtime image sandloop/NAME; NAME is core or full
 		  stop          stops what set-up itself started, and nothing else
 
@@ -43,6 +46,8 @@ usage() {
 		  SANDLOOP_DOCKERD_FLAGS more flags for a dockerd that set-up starts
 		  SANDLOOP_BASE_IMAGE    base that runtime images are built on when it is here or
 		                         a registry has it (debian:bookworm-slim)
+		  SANDLOOP_RELOAD_DOCKER with any value, \`gvisor\` may have a daemon that set-up did not start
+		                         read its configuration again
 	END
 }
 
@@ -60,6 +65,7 @@ main() {
 		redis) redis_step ;;
 		tools) tools_step ;;
 		node) with_lock node node_step ;;
+		gvisor) with_lock gvisor gvisor_step ;;
 		stop) with_lock docker docker_stop ;;
 		image)
 			shift
