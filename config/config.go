@@ -15,6 +15,7 @@ type Config struct {
 	Redis   Redis   `mapstructure:"redis"`
 	Worker  Worker  `mapstructure:"worker"`
 	Sandbox Sandbox `mapstructure:"sandbox"`
+	Network Network `mapstructure:"network"`
 	Limits  Limits  `mapstructure:"limits"`
 	// LanguagesFile overrides rows of the built-in language table; empty is none.
 	LanguagesFile string   `mapstructure:"languages_file"`
@@ -94,7 +95,7 @@ type Sandbox struct {
 	InitPath string `mapstructure:"init_path"`
 	// PoolSize is how many warm containers are kept ready for each image.
 	PoolSize int `mapstructure:"pool_size"`
-	// AllowNetwork lets jobs that ask for it have a network.
+	// AllowNetwork lets every job that asks for it have Docker's plain bridge. Network is the way to let some have some.
 	AllowNetwork bool `mapstructure:"allow_network"`
 	// AllowReuse lets jobs of one batch that ask for it run one after the other in one container.
 	AllowReuse bool `mapstructure:"allow_reuse"`
@@ -186,6 +187,7 @@ func Default() Config {
 			Weights: Weights{Interactive: 6, Default: 3, Batch: 1},
 		},
 		Sandbox: Sandbox{Runtimes: []RuntimeRule{}, PoolSize: 2, AllowReuse: true},
+		Network: Network{Rules: []NetworkRule{}, Outgoing: "bridge", Subnet: "198.18.0.0/15"},
 		Limits: Limits{
 			Defaults: newLimitSet(sandbox.DefaultLimits()),
 			Maxima:   newLimitSet(sandbox.DefaultMaxima()),

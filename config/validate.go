@@ -47,6 +47,7 @@ func (c Config) Validate() error {
 	c.Redis.validate(p)
 	c.Worker.validate(p)
 	c.Sandbox.validate(p)
+	c.Network.validate(p, c.Sandbox)
 	c.Limits.validate(p)
 	within(p, "jobs.retention", c.Jobs.Retention, time.Minute, 90*24*time.Hour)
 	within(p, "jobs.body_limit", c.Jobs.BodyLimit, Size(sandbox.KiB), Size(256*sandbox.MiB))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the image of the worker, which holds three static programs and nothing else, so it
+# Builds the image of the worker, which holds four static programs and nothing else, so it
 # needs Go and Docker and no registry.
 # Usage: images/worker/build.sh [NAME:TAG]     (default sandloop/worker:latest)
 set -euo pipefail
@@ -17,7 +17,7 @@ main() {
 	mkdir -p "$stage/context/bin" "$stage/context/etc/ssl/certs"
 	# The same flags as in the Makefile, so that sandbox-init is the same everywhere.
 	(cd "$root" && CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -buildvcs=false \
-		-ldflags '-s -w' -o "$stage/context/bin/" ./cmd/worker ./cmd/enqueue ./cmd/sandbox-init)
+		-ldflags '-s -w' -o "$stage/context/bin/" ./cmd/worker ./cmd/enqueue ./cmd/sandbox-init ./cmd/egress-proxy)
 	# For a Redis with a certificate of a public authority.
 	[[ ! -r $authorities ]] || cp "$authorities" "$stage/context/etc/ssl/certs/ca-certificates.crt"
 	chmod -R go=u-w "$stage"

@@ -35,7 +35,7 @@ func (r *Reaper) judge(c container.Summary, now time.Time) (verdict fate, why st
 	if c.State == container.StateRemoving { // somebody else is at it
 		return keep, ""
 	}
-	if role := c.Labels[labels.Role]; role != labels.RoleSandbox && role != labels.RoleInitVolume {
+	if role := c.Labels[labels.Role]; role != labels.RoleSandbox && role != labels.RoleInitVolume && role != labels.RoleEgress {
 		return unreadable, fmt.Sprintf("its role is %q", role)
 	}
 	seconds, err := strconv.ParseInt(c.Labels[labels.Expires], 10, 64)

@@ -68,9 +68,10 @@ func New(docker *client.Client, o Options) (*Reaper, error) {
 type Report struct {
 	// Seen is the number of containers of the installation.
 	Seen int
-	// Removed are those that are gone, and Volumes the names of removed volumes.
-	Removed []Removed
-	Volumes []string
+	// Removed are those that are gone, and Volumes and Networks the names of removed volumes and networks.
+	Removed  []Removed
+	Volumes  []string
+	Networks []string
 }
 
 // Removed is a container that was removed.
@@ -106,8 +107,9 @@ func (r *Reaper) Sweep(ctx context.Context) (Report, error) {
 	removed, orphanErr := r.removeAll(ctx, orphans, "owner is dead")
 	report.Removed = append(report.Removed, removed...)
 	volumes, volumeErr := r.sweepVolumes(ctx, now)
-	report.Volumes = volumes
-	return report, errors.Join(settleErr, expiredErr, aliveErr, orphanErr, volumeErr)
+	networks, networkErr := r.sweepNetworks(ctx, now)
+	report.Volumes, report.Networks = volumes, networks
+	return report, errors.Join(settleErr, expiredErr, aliveErr, orphanErr, volumeErr, networkErr)
 }
 
 // sort returns the containers that are past their expiry and those whose owners must be asked about.

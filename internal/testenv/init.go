@@ -11,9 +11,14 @@ import (
 	"testing"
 )
 
-// builtInit builds sandbox-init once a process. The binary goes to the user's cache and not
+var (
+	builtInit  = sync.OnceValues(func() (string, error) { return buildStatic("sandbox-init") })
+	builtProxy = sync.OnceValues(func() (string, error) { return buildStatic("egress-proxy") })
+)
+
+// buildStatic builds a program of ours that has to run in any image. The binary goes to the user's cache and not
 // to a temporary directory, so that containers of any test can mount it and nothing piles up.
-var builtInit = sync.OnceValues(func() (string, error) {
+func buildStatic(program string) (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err
@@ -26,18 +31,28 @@ var builtInit = sync.OnceValues(func() (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // uid 65534 reads it through a mount
 		return "", err
 	}
-	built := filepath.Join(dir, fmt.Sprintf("sandbox-init.%d", os.Getpid()))
+	built := filepath.Join(dir, fmt.Sprintf("%s.%d", program, os.Getpid()))
 	defer func() { _ = os.Remove(built) }()
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", built, "./cmd/sandbox-init") //nolint:gosec // arguments are ours
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", built, "./cmd/"+program) //nolint:gosec // arguments are ours
 	build.Dir = root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build sandbox-init: %w\n%s", err, out)
+		return "", fmt.Errorf("build %s: %w\n%s", program, err, out)
 	}
 	// A rename leaves containers that run the old binary alone; another checkout has another path.
-	path := filepath.Join(dir, fmt.Sprintf("sandbox-init-%x", crc32.ChecksumIEEE([]byte(root))))
+	path := filepath.Join(dir, fmt.Sprintf("%s-%x", program, crc32.ChecksumIEEE([]byte(root))))
 	return path, os.Rename(built, path)
-})
+}
+
+// ProxyPath returns the absolute path of an egress-proxy binary that was built from this checkout.
+func ProxyPath(t testing.TB) string {
+	t.Helper()
+	path, err := builtProxy()
+	if err != nil {
+		t.Fatalf("egress-proxy: %v", err) // code that does not build is no reason to skip
+	}
+	return path
+}
 
 // InitPath returns the absolute path of a sandbox-init binary: SANDLOOP_INIT if that is
 // set, else one built from this checkout.

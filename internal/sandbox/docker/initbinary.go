@@ -25,42 +25,53 @@ type initBinary struct {
 	volume string
 }
 
-// readInit reads a sandbox-init and makes sure that it can run in any image on a daemon of
-// the architecture: an ELF program for it, statically linked.
+// readInit reads a sandbox-init and makes sure that it can run in any image on a daemon of the architecture.
 func readInit(path, architecture string) (initBinary, error) {
-	content, err := os.ReadFile(path) //nolint:gosec // the operator's own configuration
+	content, err := readProgram(path, initName, architecture)
 	if err != nil {
-		return initBinary{}, fmt.Errorf("read sandbox-init: %w", err)
-	}
-	file, err := elf.NewFile(bytes.NewReader(content))
-	if err != nil {
-		return initBinary{}, fmt.Errorf("sandbox-init %s is not a Linux program: %w", path, err)
-	}
-	if want, known := machines[architecture]; known && file.Machine != want {
-		return initBinary{}, fmt.Errorf("sandbox-init %s is for %s: the Docker daemon's architecture is %s", path, file.Machine, architecture)
-	}
-	for _, segment := range file.Progs {
-		if segment.Type == elf.PT_INTERP {
-			return initBinary{}, fmt.Errorf("sandbox-init %s is linked dynamically: build it with CGO_ENABLED=0", path)
-		}
+		return initBinary{}, err
 	}
 	sum := sha256.Sum256(content)
 	return initBinary{content: content, volume: "sandloop-init-" + hex.EncodeToString(sum[:6])}, nil
 }
 
+// readProgram reads a program that has to run in any image on a daemon of the architecture: an ELF program for it, statically linked.
+func readProgram(path, name, architecture string) ([]byte, error) {
+	content, err := os.ReadFile(path) //nolint:gosec // the operator's own configuration
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	file, err := elf.NewFile(bytes.NewReader(content))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s is not a Linux program: %w", name, path, err)
+	}
+	if want, known := machines[architecture]; known && file.Machine != want {
+		return nil, fmt.Errorf("%s %s is for %s: the Docker daemon's architecture is %s", name, path, file.Machine, architecture)
+	}
+	for _, segment := range file.Progs {
+		if segment.Type == elf.PT_INTERP {
+			return nil, fmt.Errorf("%s %s is linked dynamically: build it with CGO_ENABLED=0", name, path)
+		}
+	}
+	return content, nil
+}
+
 // archive is the tar file that puts sandbox-init into the volume's root.
-func (b initBinary) archive() (io.Reader, error) {
+func (b initBinary) archive() (io.Reader, error) { return archiveProgram(initName, b.content) }
+
+// archiveProgram is a tar file with one program, which everybody may execute and nobody write.
+func archiveProgram(name string, content []byte) (io.Reader, error) {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
-	header := &tar.Header{Typeflag: tar.TypeReg, Name: initName, Mode: 0o555, Size: int64(len(b.content)), ModTime: time.Unix(0, 0)}
+	header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o555, Size: int64(len(content)), ModTime: time.Unix(0, 0)}
 	if err := w.WriteHeader(header); err != nil {
-		return nil, fmt.Errorf("archive sandbox-init: %w", err)
+		return nil, fmt.Errorf("archive %s: %w", name, err)
 	}
-	if _, err := w.Write(b.content); err != nil {
-		return nil, fmt.Errorf("archive sandbox-init: %w", err)
+	if _, err := w.Write(content); err != nil {
+		return nil, fmt.Errorf("archive %s: %w", name, err)
 	}
 	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("archive sandbox-init: %w", err)
+		return nil, fmt.Errorf("archive %s: %w", name, err)
 	}
 	return &archive, nil
 }

@@ -19,7 +19,7 @@ import (
 const (
 	// Installation is the id of the installation, which lives in its Redis.
 	Installation = "dev.sandloop.installation"
-	// Role is RoleSandbox or RoleInitVolume.
+	// Role is RoleSandbox, RoleInitVolume, RoleEgress or RoleLane.
 	Role = "dev.sandloop.role"
 	// Owner is the id of the worker that created a container.
 	Owner = "dev.sandloop.owner"
@@ -37,6 +37,10 @@ const (
 	RoleSandbox = "sandbox"
 	// RoleInitVolume is a volume that holds sandbox-init, or the container through which it is filled.
 	RoleInitVolume = "init-volume"
+	// RoleEgress is the container with the proxy through which sandboxes reach what they may, and RoleLane a network between one of
+	// them and that container.
+	RoleEgress = "egress"
+	RoleLane   = "lane"
 )
 
 const jobPrefix = "sandloop-job-"
