@@ -17,7 +17,7 @@ usage() {
 
 		Environment
 		  SANDLOOP_ATTACK      short: containers that are thrown away, with the usual runtime and profile alone
-		  NEIGHBOUR_JOBS       how many jobs are timed beside each attack (60)
+		  NEIGHBOUR_JOBS       how many jobs are timed beside each attack (100)
 	END
 }
 
@@ -34,7 +34,7 @@ main() {
 		;;
 	--neighbours)
 		shift
-		what=(-run '^$' -bench Neighbours -benchtime "${NEIGHBOUR_JOBS:-60}x")
+		what=(-run '^$' -bench Neighbours -benchtime "${NEIGHBOUR_JOBS:-100}x")
 		;;
 	esac
 	if [[ -n ${CI:-} ]]; then

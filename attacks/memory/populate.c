@@ -7,6 +7,7 @@ int main(void) {
 	const size_t size = 512 << 20;
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) // what is locked counts like the rest
 		stopped("mlockall");
+	munlockall();
 	if (mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0) == MAP_FAILED)
 		stopped("huge pages");
 	else

@@ -2,6 +2,7 @@
 import mmap, os
 from attack import *
 
+stopped("the wall-clock limit has to end it")
 held = []
 try:
     for _ in range(10_000):
@@ -17,6 +18,5 @@ for i in range(40):
                 pass
     except OSError:
         break
-stopped("the wall-clock limit has to end it")
 while True:
     pass

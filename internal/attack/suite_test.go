@@ -3,6 +3,7 @@
 package attack_test
 
 import (
+	"debug/buildinfo"
 	"flag"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/docker/docker/client"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sandloop/sandloop/config"
 	"github.com/sandloop/sandloop/internal/attack"
 	"github.com/sandloop/sandloop/internal/sandbox/docker"
 	"github.com/sandloop/sandloop/internal/testenv"
@@ -31,32 +33,29 @@ type mode struct {
 	change func(*docker.Options)
 }
 
-// modes are those of the table. SANDLOOP_ATTACK=short is the first alone.
-func modes(info system.Info) (all []mode) {
-	short := os.Getenv("SANDLOOP_ATTACK") == "short"
+// modes are those of the table: each profile and runtime with containers that are thrown away, and with reuse. SANDLOOP_ATTACK=short is
+// what a worker does unless it is told otherwise, alone.
+func modes(t testing.TB, info system.Info) (all []mode) {
+	t.Helper()
+	ours, err := config.Default().Sandbox.SeccompProfile()
+	require.NoError(t, err)
+	usual := mode{Mode: attack.Mode{Name: "ours", Title: "runc, our profile"}, change: func(o *docker.Options) { o.Seccomp = ours }}
+	if os.Getenv("SANDLOOP_ATTACK") == "short" {
+		return []mode{usual}
+	}
 	for _, m := range []mode{
 		{Mode: attack.Mode{Name: "docker", Title: "runc, Docker's profile"}},
+		usual,
+		{Mode: attack.Mode{Name: "runsc", Title: "runsc"}, change: func(o *docker.Options) { o.Runtime, o.Seccomp = "runsc", ours }},
 	} {
-		if runtime := runtimeOf(m); runtime != "" && info.Runtimes[runtime].Path == "" {
-			m.Absent = "the Docker daemon has no runtime " + runtime
+		if _, there := info.Runtimes["runsc"]; m.Name == "runsc" && !there {
+			m.Absent = "the Docker daemon has no such runtime"
 		}
-		all = append(all, m)
-		if short {
-			return all
-		}
-		m.reuse, m.Name, m.Title = true, m.Name+"-reuse", m.Title+", reuse"
-		all = append(all, m)
+		again := m
+		again.reuse, again.Name, again.Title = true, m.Name+"-reuse", m.Title+", reuse"
+		all = append(all, m, again)
 	}
 	return all
-}
-
-// runtimeOf is the runtime that a mode needs, or empty.
-func runtimeOf(m mode) string {
-	var options docker.Options
-	if m.change != nil {
-		m.change(&options)
-	}
-	return options.Runtime
 }
 
 // An attack that is not stopped fails the test, unless the manifest knows it; and so does one that the manifest knows and that is stopped.
@@ -76,7 +75,7 @@ func TestAttacks(t *testing.T) {
 	for _, a := range attacks {
 		report.Cells[a.Name] = map[string]attack.Cell{}
 	}
-	for _, m := range modes(info) {
+	for _, m := range modes(t, info) {
 		report.Modes = append(report.Modes, m.Mode)
 		if m.Absent != "" {
 			t.Logf("mode %s is not run: %s", m.Name, m.Absent)
@@ -85,7 +84,7 @@ func TestAttacks(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) { // returns when all that is below has ended
 			h := newHost(t)
 			for _, a := range attacks {
-				t.Run(strings.ReplaceAll(a.Class+"/"+a.Name, "/proc/1", "proc 1"), func(t *testing.T) {
+				t.Run(a.Class+"/"+strings.ReplaceAll(a.Name, "/", "_"), func(t *testing.T) {
 					t.Parallel()
 					cell := try(t, &a, m, h)
 					mu.Lock()
@@ -199,16 +198,21 @@ func versions(t *testing.T, through *client.Client, info system.Info) string {
 	return strings.Join(names, ", ")
 }
 
-// runscVersion is what the registered binary says.
+// runscVersion is what the registered binary says, or else of which version of its module it was built.
 func runscVersion(info system.Info) string {
 	path := info.Runtimes["runsc"].Path
 	if path == "" {
 		return "not there"
 	}
 	out, err := exec.Command(path, "--version").Output() //nolint:noctx // ends by itself
-	if err != nil {
-		return "unknown"
-	}
 	first, _, _ := strings.Cut(string(out), "\n")
-	return strings.TrimPrefix(first, "runsc version ")
+	version, found := strings.CutPrefix(first, "runsc version ")
+	if err == nil && found && version != "VERSION_MISSING" {
+		return version
+	}
+	built, err := buildinfo.ReadFile(path)
+	if err != nil {
+		return "of an unknown version"
+	}
+	return built.Main.Version
 }
