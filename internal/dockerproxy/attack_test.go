@@ -1,6 +1,10 @@
 package dockerproxy_test
 
 import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -162,7 +166,8 @@ func TestNoContainerButASandboxIsCreated(t *testing.T) {
 	found, err := b.daemon.ContainerInspect(t.Context(), created.ID)
 	require.NoError(t, err)
 	require.False(t, found.HostConfig.Privileged)
-	b.refused(http.MethodPut, "/containers/"+created.ID+"/archive?path=/.sandloop", "tar", "the container is a \\\"sandbox\\\"")
+	b.refused(http.MethodPut, "/containers/"+created.ID+"/archive?path=/.sandloop", "tar", "want an archive of sandbox-init alone")
+	b.refused(http.MethodPut, "/containers/"+created.ID+"/archive?path=/.sandloop", archive(t, "sandbox-init"), "the container is a \\\"sandbox\\\"")
 	b.refused(http.MethodPost, "/containers/"+created.ID+"/exec", `{"Cmd":["sh"]}`, "workers do not use it")
 	b.refused(http.MethodPost, "/containers/"+created.ID+"/rename?name=redis", nil, "is not one of sandloop's")
 	b.refused(http.MethodPost, "/containers/"+created.ID+"/update", `{"Memory":-1,"MemorySwap":-1}`, "the limit memory is -1")
@@ -210,6 +215,8 @@ func TestNothingButSandloopsContainersIsTouched(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, b.daemon.VolumeRemove(t.Context(), foreignVolume.Name, true)) }()
 	b.refused(http.MethodDelete, "/volumes/"+name, nil, "none of sandloop's")
+	b.refused(http.MethodDelete, "/networks/bridge", nil, "none of sandloop's")
+	b.refused(http.MethodDelete, "/networks/none", nil, "none of sandloop's")
 }
 
 func TestWhatWorkersDoNotUseIsRefused(t *testing.T) {
@@ -242,4 +249,47 @@ func TestWhatWorkersDoNotUseIsRefused(t *testing.T) {
 	}
 	long := strings.Repeat(" ", 17<<20)
 	b.refused(http.MethodPost, "/containers/create?name=sandloop-x", long, "the body is more than 16777216 bytes")
+}
+
+// archive holds files, each with its own name as content.
+func archive(t *testing.T, names ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, name := range names {
+		require.NoError(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(name)), Typeflag: tar.TypeReg}))
+		_, err := w.Write([]byte(name))
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return out.String()
+}
+
+// The volume with sandbox-init is every worker's: what one puts there the others run.
+func TestNoOtherProgramIsPutInThePlaceOfSandboxInit(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	sum := sha256.Sum256([]byte("sandbox-init"))
+	volumes := map[string]int{"sandloop-init-" + hex.EncodeToString(sum[:6]): http.StatusOK, "sandloop-init-0123456789ab": http.StatusForbidden}
+	for name, want := range volumes {
+		var asked container.CreateRequest
+		asked.Config, asked.HostConfig = docker.FillConfig(docker.ContainerSpec{
+			ImageID: b.request().Image, InitVolume: name, Installation: b.installation, Worker: "mallory", Expires: time.Now().Add(time.Minute),
+		})
+		status, message := b.say(http.MethodPost, "/v1.41/containers/create?name=sandloop-"+b.installation, asked)
+		require.Equal(t, http.StatusCreated, status, message)
+		var created container.CreateResponse
+		require.NoError(t, json.Unmarshal([]byte(message), &created))
+		uri := "/v1.41/containers/" + created.ID
+		for _, other := range [][]string{{"sandbox-init", "more"}, {"../sandbox-init"}, {"run"}, nil} {
+			b.refused(http.MethodPut, uri+"/archive?path=/.sandloop", archive(t, other...), "want an archive of sandbox-init alone")
+		}
+		status, message = b.say(http.MethodPut, uri+"/archive?path=/.sandloop", archive(t, "sandbox-init"))
+		require.Equal(t, want, status, message)
+		b.refused(http.MethodPost, uri+"/start", nil, "with which workers do not do this")
+		b.refused(http.MethodPost, uri+"/attach?stream=1", nil, "with which workers do not do this")
+		status, message = b.say(http.MethodDelete, uri+"?force=1&v=1", nil)
+		require.Equal(t, http.StatusNoContent, status, message)
+		require.NoError(t, b.daemon.VolumeRemove(t.Context(), name, true))
+	}
 }

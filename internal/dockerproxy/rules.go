@@ -10,6 +10,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/volume"
 
 	"github.com/sandloop/sandloop/internal/sandbox/docker"
@@ -56,12 +57,16 @@ var rules = []rule{
 	{http.MethodHead, path(`/containers/` + anyName + `/archive`), map[string][]string{"path": {docker.InitPath}}, of(labels.RoleInitVolume)},
 	{
 		http.MethodPut, path(`/containers/` + anyName + `/archive`),
-		map[string][]string{"path": {docker.InitDir}, "noOverwriteDirNonDir": {"true"}}, of(labels.RoleInitVolume),
+		map[string][]string{"path": {docker.InitDir}, "noOverwriteDirNonDir": {"true"}}, (*Proxy).fill,
 	},
 
 	{http.MethodPost, path(`/volumes/create`), nil, (*Proxy).createVolume},
 	{http.MethodGet, path(`/volumes`), map[string][]string{"filters": nil}, (*Proxy).list},
 	{http.MethodDelete, path(`/volumes/` + anyName), nil, (*Proxy).removeVolume},
+
+	// The reaper removes networks that a worker left which had the daemon itself.
+	{http.MethodGet, path(`/networks`), map[string][]string{"filters": nil}, (*Proxy).list},
+	{http.MethodDelete, path(`/networks/` + anyName), nil, (*Proxy).removeNetwork},
 }
 
 func path(pattern string) *regexp.Regexp { return regexp.MustCompile(`^` + pattern + `$`) }
@@ -149,12 +154,10 @@ func (p *Proxy) isOurs(installation string) bool {
 	return installation != "" && (p.options.Installation == "" || installation == p.options.Installation)
 }
 
-// of is for calls on a container with one of the roles, which have no body but an archive.
+// of is for calls without a body on a container with one of the roles.
 func of(roles ...string) func(*Proxy, context.Context, *call) error {
 	return func(p *Proxy, ctx context.Context, c *call) error {
-		if c.method != http.MethodPut {
-			c.body = nil
-		}
+		c.body = nil
 		return p.own(ctx, c, roles...)
 	}
 }
@@ -170,10 +173,15 @@ func (p *Proxy) own(ctx context.Context, c *call, roles ...string) error {
 		if err != nil {
 			return err
 		}
-		if found.Config == nil || !p.isOurs(found.Config.Labels[labels.Installation]) {
+		if found.Config == nil {
 			return refuse("the container is none of sandloop's")
 		}
 		role = found.Config.Labels[labels.Role]
+		installation := found.Config.Labels[labels.Installation]
+		// Installations share the volume of one sandbox-init, and so the container that is the lock on its filling.
+		if shared := role == labels.RoleInitVolume && installation != ""; !shared && !p.isOurs(installation) {
+			return refuse("the container is none of sandloop's")
+		}
 		p.remember(found.ID, role)
 		c.path = strings.Replace(c.path, "/containers/"+name, "/containers/"+found.ID, 1)
 	}
@@ -256,5 +264,18 @@ func (p *Proxy) removeVolume(ctx context.Context, c *call) error {
 	if !p.isOurs(found.Labels[labels.Installation]) || found.Labels[labels.Role] != labels.RoleInitVolume {
 		return refuse("the volume is none of sandloop's")
 	}
+	return nil
+}
+
+func (p *Proxy) removeNetwork(ctx context.Context, c *call) error {
+	c.body = nil
+	found, err := p.options.Docker.NetworkInspect(ctx, c.names[0], network.InspectOptions{})
+	if err != nil {
+		return err
+	}
+	if !p.isOurs(found.Labels[labels.Installation]) {
+		return refuse("the network is none of sandloop's")
+	}
+	c.path = "/networks/" + found.ID // a name may be another's a moment later
 	return nil
 }
