@@ -84,16 +84,20 @@ func (a *app) check(ctx context.Context, c config.Config, names []string) (repor
 	if len(present) == 0 || (len(names) > 0 && len(absent) > 0) {
 		return nil, &startError{sentences(absent)}
 	}
-	report = &checkReport{Absent: absent}
+	report = &checkReport{Absent: absent, Host: newHostReport(d.info, c.Sandbox)}
+	report.Host.Warnings = d.warnings(ctx, c.Sandbox)
 	rows := slices.DeleteFunc(slices.Clone(chosen.All()), func(l sandbox.Language) bool { return !slices.Contains(present, l.Image) })
-	if err := a.checkWith(ctx, c, d, rows, report); err != nil {
-		return nil, err
+	for _, runtime := range usedRuntimes(c.Sandbox) {
+		c.Sandbox.Runtime, c.Sandbox.Runtimes = runtime, nil
+		if err := a.checkWith(ctx, c, d, rows, report); err != nil {
+			return nil, err
+		}
 	}
 	report.judge()
 	return report, nil
 }
 
-// checkWith fills the report from a runner without warm containers.
+// checkWith fills the report from a runner of one runtime without warm containers.
 func (a *app) checkWith(ctx context.Context, c config.Config, d *daemon, rows []sandbox.Language, report *checkReport) (err error) {
 	table, err := checkLanguages(rows)
 	if err != nil {
@@ -110,7 +114,7 @@ func (a *app) checkWith(ctx context.Context, c config.Config, d *daemon, rows []
 		return &startError{[]error{err}}
 	}
 	defer func() { err = errors.Join(err, closeRunner(ctx, runner), d.sweepCheck(ctx)) }()
-	check := &checker{runner: runner, limits: options.Defaults}
+	check := &checker{runner: runner, limits: options.Defaults, host: newHostReport(d.info, c.Sandbox)}
 	progress := newProgress(a.stderr)
 	defer progress.done()
 	looked := map[string]bool{}
@@ -119,7 +123,7 @@ func (a *app) checkWith(ctx context.Context, c config.Config, d *daemon, rows []
 			continue
 		}
 		looked[row.Image] = true
-		progress.say("looking at image %s", row.Image)
+		progress.say("looking at image %s on %s", row.Image, check.host.Runtime)
 		image, err := check.image(ctx, row.Image)
 		if err != nil {
 			return err
@@ -127,7 +131,7 @@ func (a *app) checkWith(ctx context.Context, c config.Config, d *daemon, rows []
 		report.Images = append(report.Images, image)
 	}
 	for _, row := range rows {
-		progress.say("trying language %s", row.Name)
+		progress.say("trying language %s on %s", row.Name, check.host.Runtime)
 		report.Languages = append(report.Languages, check.language(ctx, row))
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -3,6 +3,8 @@ package main
 import (
 	_ "embed" // for probe.sh
 	"strings"
+
+	"github.com/sandloop/sandloop/config"
 )
 
 //go:embed probe.sh
@@ -41,15 +43,40 @@ const everyID = "65534 65534 65534 65534"
 // optional are attempts for which an image may lack the tools.
 var optional = map[string]bool{"connect to the internet": true, "connect to the host": true}
 
-// probeControls reads what probe.sh wrote. environ is the worker's own environment, of which
-// nothing may be seen inside.
-func probeControls(output string, environ []string) []control {
+// hostControls compare what the host is said to confine sandboxes with to what a program sees of it.
+func hostControls(output string, host hostReport) (controls []control) {
+	facts := readFacts(output)
+	byProfile := map[string]string{profileName(""): "refused", profileName(config.DockerSeccomp): "allowed"}
+	if asked := byProfile[host.Seccomp]; asked != "" && facts["act as a 32-bit machine"] != nil {
+		controls = append(controls, same("seccomp profile: act as a 32-bit machine", asked, only(facts["act as a 32-bit machine"])))
+	}
+	if host.AppArmor {
+		controls = append(controls, same("program: AppArmor", "docker-default (enforce)", only(facts["apparmor"])))
+	}
+	if host.UserNamespace || host.Rootless {
+		root := "nobody"
+		if outside := only(facts["root outside"]); outside == "0" || outside == "unknown" {
+			root = "root or " + outside
+		}
+		controls = append(controls, same("program: root inside is outside", "nobody", root))
+	}
+	return controls
+}
+
+func readFacts(output string) map[string][]string {
 	facts := map[string][]string{}
 	for _, line := range strings.Split(output, "\n") {
 		if key, value, found := strings.Cut(line, "="); found {
 			facts[key] = append(facts[key], value)
 		}
 	}
+	return facts
+}
+
+// probeControls reads what probe.sh wrote. environ is the worker's own environment, of which
+// nothing may be seen inside.
+func probeControls(output string, environ []string) []control {
+	facts := readFacts(output)
 	var controls []control
 	for _, attempt := range attempts {
 		if optional[attempt.fact] && facts[attempt.fact] == nil {

@@ -11,6 +11,7 @@ import (
 // checkReport is all that worker check found.
 type checkReport struct {
 	OK        bool            `json:"ok"`
+	Host      hostReport      `json:"host"`
 	Images    []imageReport   `json:"images"`
 	Languages []languageCheck `json:"languages"`
 	// Absent says which images could not be looked at.
@@ -29,6 +30,7 @@ type imageReport struct {
 type languageCheck struct {
 	Language string `json:"language"`
 	Image    string `json:"image"`
+	Runtime  string `json:"runtime"`
 	Version  string `json:"version"`
 	Output   string `json:"output"`
 	OK       bool   `json:"ok"`
@@ -58,6 +60,10 @@ func (r *checkReport) writeJSON(w io.Writer) error {
 // writeTable writes what people read.
 func (r *checkReport) writeTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, text := range r.Host.lines() {
+		line(table, "%s", text)
+	}
+	line(table, "")
 	for _, image := range r.Images {
 		line(table, "%s %.19s, runtime %s, cgroup version %d", image.Image, image.ImageID, image.Runtime, image.Cgroup)
 		line(table, "CONTROL\tASKED\tFOUND\t")
@@ -67,10 +73,10 @@ func (r *checkReport) writeTable(w io.Writer) error {
 		line(table, "")
 	}
 	if len(r.Languages) > 0 {
-		line(table, "LANGUAGE\tIMAGE\tVERSION\tPRINTS\t")
+		line(table, "LANGUAGE\tIMAGE\tRUNTIME\tVERSION\tPRINTS\t")
 	}
 	for _, l := range r.Languages {
-		line(table, "%s\t%s\t%s\t%q\t%s", l.Language, l.Image, l.Version, l.Output, strings.TrimSpace(verdict(l.OK)+" "+l.Problem))
+		line(table, "%s\t%s\t%s\t%s\t%q\t%s", l.Language, l.Image, l.Runtime, l.Version, l.Output, strings.TrimSpace(verdict(l.OK)+" "+l.Problem))
 	}
 	for _, absent := range r.Absent {
 		line(table, "%s", absent)

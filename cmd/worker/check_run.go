@@ -22,6 +22,7 @@ type programRunner interface {
 type checker struct {
 	runner programRunner
 	limits sandbox.Limits
+	host   hostReport
 }
 
 // The names of the rows that checkLanguages adds.
@@ -71,7 +72,11 @@ func (c *checker) image(ctx context.Context, image string) (imageReport, error) 
 		Image: image, ImageID: result.Enforcement.ImageID, Runtime: result.Enforcement.Runtime,
 		Cgroup: result.Enforcement.CgroupVersion,
 	}
-	report.Controls = append(kernelControls(c.limits, result.Enforcement.KernelView), probeControls(string(result.Stdout.Data), os.Environ())...)
+	report.Controls = slices.Concat(
+		kernelControls(c.limits, result.Enforcement.KernelView),
+		probeControls(string(result.Stdout.Data), os.Environ()),
+		hostControls(string(result.Stdout.Data), c.host),
+	)
 	for _, trial := range trials(c.limits) {
 		result, err := c.shell(ctx, image, trial.source, trial.limits)
 		if err != nil {
@@ -80,6 +85,9 @@ func (c *checker) image(ctx context.Context, image string) (imageReport, error) 
 		control := trial.judge(result)
 		control.Name = trial.name
 		report.Controls = append(report.Controls, control)
+	}
+	if result.Enforcement.GVisor {
+		report.Controls = onGVisor(report.Controls)
 	}
 	return report, nil
 }
@@ -99,7 +107,7 @@ func (c *checker) run(ctx context.Context, p sandbox.Program) (sandbox.Result, e
 
 // language runs the check program of a language, which prints 42, and asks for the version.
 func (c *checker) language(ctx context.Context, language sandbox.Language) languageCheck {
-	report := languageCheck{Language: language.Name, Image: language.Image, Version: "unknown"}
+	report := languageCheck{Language: language.Name, Image: language.Image, Runtime: c.host.Runtime, Version: "unknown"}
 	if len(language.Version) > 0 {
 		result, err := c.run(ctx, sandbox.Program{Language: versionOf(language.Name), Source: []byte("-")})
 		if err == nil {

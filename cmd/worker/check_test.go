@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 func TestACheckOfARealImageFindsEverythingAsAsked(t *testing.T) {
@@ -184,4 +186,60 @@ func TestTheReportIsRightOnlyIfEverythingIs(t *testing.T) {
 	report = &checkReport{}
 	report.judge()
 	require.False(t, report.OK, "nothing was looked at")
+}
+
+func TestGVisorIsRightWhereItDiffersByDesignAlone(t *testing.T) {
+	t.Parallel()
+	controls := onGVisor([]control{
+		same("processes", 64, -1), same("memory", "256MiB", "1GiB"), same("seccomp", "filter", "filter"), same("limit: memory", "out_of_memory", "wall_timeout"),
+	})
+	require.Equal(t, []string{"memory"}, differing(controls))
+	require.Equal(t, "-1 (gVisor: limited from outside, for the sandbox as a whole)", controls[0].Found)
+	require.Equal(t, "filter", controls[2].Found)
+	require.Equal(t, []string{"limit: memory"}, differing(onGVisor([]control{same("limit: memory", "out_of_memory", "ok")})))
+}
+
+func TestWhatTheHostConfinesWithIsLookedForInside(t *testing.T) {
+	t.Parallel()
+	const refused, allowed = "act as a 32-bit machine=refused\n", "act as a 32-bit machine=allowed\n"
+	own, dockers := hostReport{Seccomp: profileName("")}, hostReport{Seccomp: profileName("docker")}
+	require.Empty(t, differing(hostControls(refused, own)))
+	require.Len(t, differing(hostControls(allowed, own)), 1)
+	require.Empty(t, differing(hostControls(allowed, dockers)))
+	require.Len(t, differing(hostControls(refused, dockers)), 1)
+	require.Empty(t, hostControls(allowed, hostReport{Seccomp: profileName("/own.json")}), "who knows what is in it")
+	require.Empty(t, hostControls("", own), "the image has no setarch")
+
+	armored := hostReport{AppArmor: true}
+	require.Empty(t, differing(hostControls("apparmor=docker-default (enforce)\n", armored)))
+	require.Len(t, differing(hostControls("apparmor=unconfined\n", armored)), 1)
+	require.Len(t, differing(hostControls("", armored)), 1)
+	for _, host := range []hostReport{{UserNamespace: true}, {Rootless: true}} {
+		require.Empty(t, differing(hostControls("root outside=100000\n", host)))
+		require.Len(t, differing(hostControls("root outside=0\n", host)), 1)
+		require.Len(t, differing(hostControls("", host)), 1)
+	}
+}
+
+// The built-in profile, which is the default, must be enough for every language.
+func TestEveryLanguageRunsUnderTheProfile(t *testing.T) {
+	t.Parallel()
+	testenv.Image(t)
+	testenv.FullImage(t)
+	configuration := fmt.Sprintf("sandbox: {init_path: %q}\nlog: {format: json}\n", testenv.InitPath(t))
+	code, stdout, said := runNow(t, configuration, "check", "--json")
+	require.Equal(t, 0, code, said+stdout)
+	var report checkReport
+	require.NoError(t, json.Unmarshal([]byte(stdout), &report))
+	require.Equal(t, "built-in profile", report.Host.Seccomp)
+	var languages []string
+	for _, language := range report.Languages {
+		require.Equal(t, "42", language.Output, language.Language)
+		languages = append(languages, language.Language)
+	}
+	require.ElementsMatch(t, []string{"bash", "c", "cpp", "go", "java", "lua", "node", "perl", "php", "python", "ruby", "rust"}, languages)
+	require.Len(t, report.Images, 2)
+	for _, image := range report.Images {
+		require.Contains(t, image.Controls, same("seccomp profile: act as a 32-bit machine", "refused", "refused"))
+	}
 }

@@ -14,7 +14,8 @@ import (
 func (p *parts) newJudge(c config.Config, runner *docker.Runner, slots int, log *slog.Logger) *judge.Judge {
 	return judge.New(judge.Options{
 		Runner: runner, Blobs: jobs.NewBlobs(p.queue, c.Redis.Prefix, int64(c.Worker.BlobCache), p.keys.Seal, log),
-		Defaults: p.options.Defaults, Maxima: p.options.Maxima, IdleSessions: slots + c.Worker.InteractiveSlots, Log: log,
+		Defaults: p.options.Defaults, Maxima: p.options.Maxima, IdleSessions: slots + c.Worker.InteractiveSlots,
+		Class: p.options.RuntimeOf, Log: log,
 	})
 }
 

@@ -107,7 +107,7 @@ func prepare(ctx context.Context, c config.Config, log *slog.Logger) (*parts, er
 	}
 	if p.daemon, err = connectDaemon(ctx, c.Sandbox, log); err != nil {
 		problems = append(problems, err)
-	} else if languages != nil {
+	} else if newHostReport(p.daemon.info, c.Sandbox).log(log); languages != nil {
 		problems = append(problems, checkImages(ctx, p.daemon, languages, log)...)
 	}
 	if p.admin, err = listenAdmin(ctx, c.Admin); err != nil {

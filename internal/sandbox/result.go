@@ -82,6 +82,9 @@ type Enforcement struct {
 
 // KernelView is what sandbox-init reads back before user code starts.
 type KernelView struct {
+	// GVisor tells that the kernel is gVisor's, which tells less about itself: PIDs is -1, for its limit is one on the whole sandbox from
+	// outside, and Seccomp 0, since no call reaches the host's kernel as the program made it.
+	GVisor bool `json:"gvisor,omitempty"`
 	// CgroupVersion is 1 or 2.
 	CgroupVersion int `json:"cgroup_version,omitempty"`
 	// MemoryBytes is the memory limit; SwapBytes the swap allowed on top of it.

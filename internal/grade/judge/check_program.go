@@ -12,17 +12,31 @@ import (
 // checkProgram is a program that judges outputs.
 type checkProgram struct {
 	program sandbox.Program
-	// name is for people, and key the same for equal programs alone.
+	// class is what tenants have in common whose submissions one sandbox may judge.
+	class string
+	// name is for people, and key the same for equal programs of one class alone.
 	name, key string
 }
 
-func checkProgramsOf(suite *grade.Suite) []checkProgram {
+// checkProgramsOf returns the programs of a suite. They run on behalf of the submission's tenant, who may have brought them.
+func (j *Judge) checkProgramsOf(suite *grade.Suite, tenant string) []checkProgram {
 	programs := make([]checkProgram, len(suite.Checker.Programs))
 	for i, program := range suite.Checker.Programs {
+		program.Tenant = tenant
 		programs[i].name = nameOf(suite.Checker.Kind, program)
+		programs[i].class = j.classOf(program)
 		programs[i].bind(program)
 	}
 	return programs
+}
+
+// classOf is that of a program's tenant, and the tenant itself if there may be a network, which it may have a right of its own to.
+func (j *Judge) classOf(program sandbox.Program) string {
+	class := j.options.Class(program.Tenant)
+	if program.Network {
+		class += " of " + program.Tenant
+	}
+	return class
 }
 
 func (p *checkProgram) bind(program sandbox.Program) {
@@ -30,7 +44,7 @@ func (p *checkProgram) bind(program sandbox.Program) {
 	if err != nil {
 		panic(err) // nothing in it can fail to encode
 	}
-	p.program, p.key = program, grade.BlobID(content)
+	p.program, p.key = program, p.class+" "+grade.BlobID(content)
 }
 
 func nameOf(kind grade.CheckerKind, program sandbox.Program) string {

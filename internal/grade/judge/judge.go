@@ -41,6 +41,9 @@ type Options struct {
 	// IdleSessions bounds how many such sandboxes wait at once: 32 when 0. As many as
 	// submissions are judged at once is right.
 	IdleSessions int
+	// Class tells tenants apart whose check programs must not share a sandbox, such as those for whom the Runner has another
+	// runtime or network: they share one if it returns the same for both. nil has all tenants share.
+	Class func(tenant string) string
 	// Log is where trouble goes that no caller sees; nil is slog.Default().
 	Log *slog.Logger
 }
@@ -63,6 +66,9 @@ func New(options Options) *Judge {
 	options.SessionIdle = cmp.Or(options.SessionIdle, defaultSessionIdle)
 	options.IdleSessions = cmp.Or(options.IdleSessions, defaultIdleSessions)
 	options.Log = cmp.Or(options.Log, slog.Default())
+	if options.Class == nil {
+		options.Class = func(string) string { return "" }
+	}
 	return &Judge{options: options, sessions: newSessions(options)}
 }
 

@@ -45,6 +45,27 @@ func TestOtherProgramsHaveOtherSessions(t *testing.T) {
 	require.Equal(t, 2, b.runner.startedOf("v"))
 }
 
+// A check program comes with the job, so it must not run anywhere but where the tenant's programs do.
+func TestTenantsOfOtherClassesHaveOtherSessions(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(o *Options) {
+		o.Class = func(tenant string) string { return tenant[:1] }
+	})
+	v := b.program("v", accept)
+	judge := func(tenants ...string) {
+		for _, tenant := range tenants {
+			p := b.program("p", echo)
+			p.Tenant = tenant
+			require.Equal(t, grade.AC, b.judged(t, p, checkedBy(1, v)).Verdict)
+		}
+	}
+	judge("guest-1", "guest-2", "staff", "guest-1")
+	require.Equal(t, []string{"guest-1", "staff"}, b.runner.tenants["v"])
+	v.Network = true
+	judge("guest-1", "guest-2", "guest-1")
+	require.Equal(t, []string{"guest-1", "staff", "guest-1", "guest-2"}, b.runner.tenants["v"], "the right to a network is each tenant's own")
+}
+
 func TestThereAreNoMoreSessionsThanRequestsAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

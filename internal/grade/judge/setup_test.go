@@ -33,12 +33,14 @@ type fakeRunner struct {
 	started, open map[string]int
 	given         map[string][]sandbox.Test
 	limits        map[string]sandbox.Overrides
+	// tenants are those on whose behalf each program was started.
+	tenants map[string][]string
 }
 
 func newFakeRunner() *fakeRunner {
 	return &fakeRunner{
 		programs: map[string]behavior{}, started: map[string]int{}, open: map[string]int{},
-		given: map[string][]sandbox.Test{}, limits: map[string]sandbox.Overrides{},
+		given: map[string][]sandbox.Test{}, limits: map[string]sandbox.Overrides{}, tenants: map[string][]string{},
 	}
 }
 
@@ -51,6 +53,7 @@ func (f *fakeRunner) RunTests(
 	f.started[name]++
 	f.open[name]++
 	f.limits[name] = p.Limits
+	f.tenants[name] = append(f.tenants[name], p.Tenant)
 	f.mu.Unlock()
 	defer f.count(f.open, name, -1)
 	if !known {

@@ -60,12 +60,12 @@ func newSubmission(j *Judge, program sandbox.Program, suite *grade.Suite, task g
 	case grade.CheckUnit:
 		s.checker = unitTests{}
 	case grade.CheckValidator:
-		s.checker = validators{j, checkProgramsOf(suite)}
+		s.checker = validators{j, j.checkProgramsOf(suite, program.Tenant)}
 	case grade.CheckTestlib:
-		s.checker = testlibCheckers{j, checkProgramsOf(suite)}
+		s.checker = testlibCheckers{j, j.checkProgramsOf(suite, program.Tenant)}
 	case grade.CheckInteractive:
 		s.program = j.boundTalk(program)
-		validator := checkProgramsOf(suite)[0]
+		validator := j.checkProgramsOf(suite, program.Tenant)[0]
 		validator.bind(j.boundTalk(validator.program))
 		s.checker = interaction{j, validator, s.program.Limits}
 	case grade.CheckTokens, grade.CheckExact, grade.CheckText, grade.CheckNone, "":

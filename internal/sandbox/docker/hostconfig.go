@@ -37,6 +37,8 @@ type ContainerSpec struct {
 	// Runtime is "" for the daemon's default; CgroupV2 tells which cgroups the daemon's host has.
 	Runtime  string
 	CgroupV2 bool
+	// GVisor tells that the runtime is gVisor's.
+	GVisor bool
 	// InitVolume is the volume that holds sandbox-init.
 	InitVolume string
 	// Worker, Installation, Job and Attempt become labels; Job is empty for a warm container.
@@ -80,7 +82,7 @@ func HostConfig(c ContainerSpec) (*container.Config, *container.HostConfig) {
 		ShmSize:      shmSize,
 		// Docker's own init would be a process outside sandbox-init's control.
 		Init:      new(bool),
-		Resources: containerResources(s.resources, c.Limits.OpenFiles),
+		Resources: containerResources(s.resources, c.Limits.OpenFiles, c.GVisor),
 	}
 }
 
@@ -108,8 +110,9 @@ func containerConfig(c ContainerSpec) *container.Config {
 		Hostname: "sandbox", // the host's or the container's name tells about the installation
 		// The container ends when its worker does: its stdin closes with the one attachment.
 		AttachStdin: true, OpenStdin: true, StdinOnce: true, AttachStdout: true, AttachStderr: true,
-		// The network namespace is the container's own and empty, and Docker's slow network set-up is not run.
-		NetworkDisabled: !c.Network,
+		// The network namespace is the container's own and empty, and Docker's slow network set-up is not run. Without that gVisor has no
+		// loopback interface.
+		NetworkDisabled: !c.Network && !c.GVisor,
 		// The image's health check would run beside the job and count against its limits.
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 		// sandbox-init ignores other signals, and a stopping daemon would wait for it.
@@ -132,8 +135,12 @@ func containerLabels(c ContainerSpec) map[string]string {
 	return set
 }
 
-func containerResources(r resources, openFiles int64) container.Resources {
+func containerResources(r resources, openFiles int64, gVisor bool) container.Resources {
 	limits := changeableResources(r)
+	if gVisor {
+		pids := gVisorPIDs(*limits.PidsLimit)
+		limits.PidsLimit = &pids
+	}
 	oomKill := false
 	limits.OomKillDisable = &oomKill // a job at its limit must end and not hang
 	limits.Ulimits = []*units.Ulimit{
@@ -144,6 +151,10 @@ func containerResources(r resources, openFiles int64) container.Resources {
 	}
 	return limits
 }
+
+// gVisorPIDs is the limit on the host's threads that lets a sandbox on gVisor have so many processes: one takes two, beside the about 26 of
+// gVisor itself, whose sandbox ends where the host gives it no more.
+func gVisorPIDs(inside int64) int64 { return 2*inside + 32 }
 
 // changeableResources are those that an update of a warm container sends.
 func changeableResources(r resources) container.Resources {

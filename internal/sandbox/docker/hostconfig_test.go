@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docker/docker/api/types/system"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
@@ -83,6 +84,30 @@ func TestHostConfigOfAWarmContainerNamesNoJob(t *testing.T) {
 		"dev.sandloop.installation": "i1", "dev.sandloop.owner": "w1", "dev.sandloop.role": "sandbox", "dev.sandloop.expires": "1800000000",
 	}, config.Labels)
 	require.Empty(t, host.CgroupnsMode)
+}
+
+// 80 is the job's 64 and 16 for sandbox-init; gVisor takes two of the host's for each and some of its own.
+func TestHostConfigOnGVisor(t *testing.T) {
+	t.Parallel()
+	spec := exampleSpec()
+	spec.Runtime, spec.GVisor = "runsc", true
+	config, host := HostConfig(spec)
+	require.Equal(t, "runsc", host.Runtime)
+	require.EqualValues(t, 192, *host.PidsLimit)
+	require.False(t, config.NetworkDisabled, "or there is no loopback interface")
+	require.EqualValues(t, "none", host.NetworkMode)
+}
+
+func TestWhichRuntimesAreGVisors(t *testing.T) {
+	t.Parallel()
+	runtime := func(path, shim string) system.RuntimeWithStatus {
+		return system.RuntimeWithStatus{Runtime: system.Runtime{Path: path, Type: shim}}
+	}
+	require.True(t, IsGVisor("runsc", runtime("", "")))
+	require.True(t, IsGVisor("strict", runtime("/opt/bin/runsc", "")))
+	require.True(t, IsGVisor("strict", runtime("", "io.containerd.runsc.v1")))
+	require.False(t, IsGVisor("runc", runtime("runc", "")))
+	require.False(t, IsGVisor("kata", runtime("/runsc/kata-runtime", "")))
 }
 
 func TestOneThirdOfAProcessor(t *testing.T) {

@@ -22,8 +22,8 @@ func (r *Runner) specOf(s shape) ContainerSpec {
 		Limits: sandbox.Limits{
 			Memory: s.memory, CPUs: s.cpus(), PIDs: s.pids, Tmp: s.tmp, Workspace: s.workspace, OpenFiles: s.openFiles,
 		},
-		Network: s.network, Runtime: s.runtime, Seccomp: r.options.Seccomp, CgroupV2: r.daemon.cgroupV2, InitVolume: r.init.volume,
-		Worker: r.options.Worker, Installation: r.options.Installation,
+		Network: s.network, Runtime: s.runtime, Seccomp: r.options.Seccomp, CgroupV2: r.daemon.cgroupV2,
+		GVisor: r.daemon.gVisor[r.daemon.runtimeName(s.runtime)], InitVolume: r.init.volume, Worker: r.options.Worker, Installation: r.options.Installation,
 	}
 }
 

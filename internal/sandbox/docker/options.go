@@ -68,8 +68,8 @@ type RuntimeRule struct {
 	Runtime string
 }
 
-// runtimeOf is the runtime of a tenant's programs; "" is the daemon's default.
-func (o Options) runtimeOf(tenant string) string {
+// RuntimeOf is the runtime of a tenant's programs; "" is the daemon's default.
+func (o Options) RuntimeOf(tenant string) string {
 	for _, rule := range o.Runtimes {
 		if sandbox.MatchAnyTenant(rule.Tenants, tenant) {
 			return rule.Runtime

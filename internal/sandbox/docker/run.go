@@ -62,7 +62,7 @@ func (r *Runner) runPrepared(
 	if err != nil {
 		return sandbox.Result{}, err
 	}
-	s := shapeOf(found.id, prepared.Limits, p.Network).on(r.options.runtimeOf(p.Tenant))
+	s := shapeOf(found.id, prepared.Limits, p.Network).on(r.options.RuntimeOf(p.Tenant))
 	j, err := newJob(p, prepared, s)
 	if err != nil {
 		return rejected(err), nil

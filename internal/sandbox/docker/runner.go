@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
@@ -47,6 +49,8 @@ type daemon struct {
 	// defaultRuntime is the one that the daemon takes for "".
 	defaultRuntime string
 	cgroupV2       bool
+	// gVisor has the names of the runtimes that are gVisor's.
+	gVisor map[string]bool
 }
 
 // New checks sandbox-init against the daemon, puts it into its volume and starts to fill the pool.
@@ -97,7 +101,19 @@ func inspectDaemon(ctx context.Context, docker *client.Client, options Options) 
 			return daemon{}, fmt.Errorf("the Docker daemon has no runtime %q: it has %s", rule.Runtime, strings.Join(slices.Sorted(maps.Keys(info.Runtimes)), ", "))
 		}
 	}
-	return daemon{architecture: version.Arch, defaultRuntime: info.DefaultRuntime, cgroupV2: info.CgroupVersion == "2"}, nil
+	found := daemon{
+		architecture: version.Arch, defaultRuntime: info.DefaultRuntime, cgroupV2: info.CgroupVersion == "2", gVisor: map[string]bool{},
+	}
+	for name, runtime := range info.Runtimes {
+		found.gVisor[name] = IsGVisor(name, runtime)
+	}
+	return found, nil
+}
+
+// IsGVisor tells whether a runtime of the daemon is gVisor's, by the name of its program or shim or its own.
+func IsGVisor(name string, runtime system.RuntimeWithStatus) bool {
+	const program = "runsc"
+	return strings.Contains(name, program) || strings.Contains(path.Base(runtime.Path), program) || strings.Contains(runtime.Type, program)
 }
 
 // runtimeName is the name of a shape's runtime.
@@ -105,7 +121,7 @@ func (d daemon) runtimeName(runtime string) string { return cmp.Or(runtime, d.de
 
 // usualShape is that of a job in a language which has no tenant and asks for nothing.
 func (r *Runner) usualShape(imageID string, language sandbox.Language) shape {
-	return shapeOf(imageID, language.Floors.Raise(r.options.Defaults), false).on(r.options.runtimeOf(""))
+	return shapeOf(imageID, language.Floors.Raise(r.options.Defaults), false).on(r.options.RuntimeOf(""))
 }
 
 // prepareImages fills the volume through any image that is there and tells the pool which

@@ -55,6 +55,7 @@ func setup(t testing.TB, change ...func(*Options)) *bundle {
 func setupOn(t testing.TB, through *client.Client, change ...func(*Options)) *bundle {
 	t.Helper()
 	testenv.Docker(t)
+	testenv.Except(t, "runsc", notOnGVisor)
 	docker, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
 	require.NoError(t, err)
 	if through == nil {

@@ -16,6 +16,8 @@ import (
 type cgroup struct {
 	version                    int
 	memory, cpu, cpuacct, pids string
+	// gVisor tells that they are gVisor's, which has some of version 1.
+	gVisor bool
 }
 
 // findCgroup tells the version by a file that only version 2 has.
@@ -169,10 +171,20 @@ func (c *cgroup) memoryPeak() (int64, error) {
 
 // oomKills counts the processes that the kernel killed for the memory limit.
 func (c *cgroup) oomKills() (int64, error) {
-	return readKey(filepath.Join(c.memory, c.either("memory.oom_control", "memory.events")), "oom_kill")
+	return c.readCounter(filepath.Join(c.memory, c.either("memory.oom_control", "memory.events")), "oom_kill")
 }
 
 // pidsDenied counts the forks that the kernel refused for the limit of processes.
 func (c *cgroup) pidsDenied() (int64, error) {
-	return readKey(filepath.Join(c.pids, "pids.events"), "max")
+	return c.readCounter(filepath.Join(c.pids, "pids.events"), "max")
+}
+
+// readCounter reads a counter of what the kernel did. gVisor has none, as it kills and refuses nothing by itself: its sandbox meets the
+// limits from outside and as a whole.
+func (c *cgroup) readCounter(path, key string) (int64, error) {
+	count, err := readKey(path, key)
+	if c.gVisor && errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	return count, err
 }

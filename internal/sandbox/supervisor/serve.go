@@ -11,11 +11,14 @@ import (
 func (s *session) serve(r *runner, spec wire.Spec, limits enforced) error {
 	var clean *cleaner
 	var err error
-	if spec.Tests || spec.Reuse {
+	switch {
+	case limits.view.GVisor:
+		err = errGVisor // which leaves clean nil, and each test after the first is for another container
+	case spec.Tests || spec.Reuse:
 		clean, err = newCleaner(r.group)
-	}
-	if err != nil && spec.Tests {
-		return err
+		if err != nil && spec.Tests {
+			return err
+		}
 	}
 	var empty *emptiness
 	if spec.Reuse && err == nil {

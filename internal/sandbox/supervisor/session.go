@@ -82,6 +82,9 @@ func (s *session) run() error {
 	if err != nil {
 		return err
 	}
+	if group.gVisor, err = onGVisor(); err != nil {
+		return err
+	}
 	launch, err := newLauncher()
 	if err != nil {
 		return err

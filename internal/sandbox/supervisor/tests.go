@@ -25,13 +25,12 @@ func (e *uncleanError) Unwrap() error { return e.err }
 var errCanceled = errors.New("canceled")
 
 // tests runs tests as they come, each in a sandbox that holds what the steps left in the
-// workspace and nothing else, until the worker sends no more.
+// workspace and nothing else, until the worker sends no more. Without a cleaner there is one test.
 func (s *session) tests(r *runner, spec wire.Spec, clean *cleaner) error {
 	if err := s.out.Release(); err != nil {
 		return err
 	}
-	// Restored files count beside the kept ones.
-	kept, err := takeSnapshot(workspaceDir, min(spec.Expect.WorkspaceBytes, (spec.Expect.MemoryBytes-ownMemory)/2))
+	kept, err := s.keep(spec, clean)
 	if err != nil {
 		return &uncleanError{fmt.Errorf("keep what the steps left: %w", err)}
 	}
@@ -44,13 +43,15 @@ func (s *session) tests(r *runner, spec wire.Spec, clean *cleaner) error {
 			return 0, nil, errCanceled
 		}
 	}
-	for {
+	for used := false; ; used = true {
 		kind, payload, err := receive()
 		switch {
 		case errors.Is(err, errCanceled) || kind == wire.TypeFinish:
 			return nil
 		case kind != wire.TypeTest:
 			return fmt.Errorf("frame %q where a test is due", byte(kind))
+		case used && clean == nil:
+			return &uncleanError{errGVisor}
 		}
 		var test wire.Test
 		if err := json.Unmarshal(payload, &test); err != nil {
@@ -81,6 +82,15 @@ func (s *session) tests(r *runner, spec wire.Spec, clean *cleaner) error {
 	}
 }
 
+// keep keeps what the steps left, for the tests after the first: without a cleaner there are none.
+func (s *session) keep(spec wire.Spec, clean *cleaner) (*snapshot, error) {
+	if clean == nil {
+		return &snapshot{}, nil
+	}
+	// Restored files count beside the kept ones.
+	return takeSnapshot(workspaceDir, min(spec.Expect.WorkspaceBytes, (spec.Expect.MemoryBytes-ownMemory)/2))
+}
+
 // sendOutputs sends the files that a test asked for and returns what it refused.
 func (s *session) sendOutputs(test wire.Test, spec wire.Spec, report wire.StepReport) ([]sandbox.RefusedFile, error) {
 	if report.Cause == wire.CauseCanceled {
@@ -100,11 +110,8 @@ func (s *session) prepare(test wire.Test, spec wire.Spec, clean *cleaner, kept *
 		return nil, fmt.Errorf("files and stdin of %d bytes do not fit into %d bytes of memory beside twice the %d bytes that the steps left",
 			extra, spec.Expect.MemoryBytes, kept.size)
 	}
-	if err := clean.run(); err != nil {
+	if err := restart(clean, kept); err != nil {
 		return nil, err
-	}
-	if err := kept.restore(workspaceDir); err != nil {
-		return nil, fmt.Errorf("restore what the steps left: %w", err)
 	}
 	if err := overlayFiles(workspaceDir, test.Files, s.data); err != nil {
 		return nil, err
@@ -115,4 +122,18 @@ func (s *session) prepare(test wire.Test, spec wire.Spec, clean *cleaner, kept *
 		return &input{feed: talking}, nil
 	}
 	return newInput(s.data, test.StdinSize)
+}
+
+// restart removes all that is in the sandbox and brings back what the steps left. Without a cleaner that is what there is.
+func restart(clean *cleaner, kept *snapshot) error {
+	if clean == nil {
+		return nil
+	}
+	if err := clean.run(); err != nil {
+		return err
+	}
+	if err := kept.restore(workspaceDir); err != nil {
+		return fmt.Errorf("restore what the steps left: %w", err)
+	}
+	return nil
 }

@@ -33,6 +33,7 @@ func readView(files kernelFiles) (view sandbox.KernelView, swapAccounted bool, e
 	if err != nil {
 		return view, false, fmt.Errorf("read cgroup limits: %w", err)
 	}
+	view.GVisor = files.group.gVisor
 	view.CgroupVersion = files.group.version
 	view.MemoryBytes, view.SwapBytes, view.CPUs = limits.memory, limits.swap, limits.cpus
 	view.PIDs = -1
@@ -46,7 +47,12 @@ func readView(files kernelFiles) (view sandbox.KernelView, swapAccounted bool, e
 	if err := readStatus(status, &view); err != nil {
 		return view, false, fmt.Errorf("%s: %w", files.status, err)
 	}
-	if view.Interfaces, err = interfacesUp(files.net); err != nil {
+	if view.GVisor {
+		view.Interfaces, err = interfacesOfGVisor("/proc/self/net/dev")
+	} else {
+		view.Interfaces, err = interfacesUp(files.net)
+	}
+	if err != nil {
 		return view, false, err
 	}
 	return view, limits.swapAccounted, readOwnLimits(&view)
@@ -58,6 +64,11 @@ func readStatus(status string, view *sandbox.KernelView) error {
 	for line := range strings.Lines(status) {
 		name, rest, _ := strings.Cut(line, ":")
 		fields[name] = strings.Fields(rest)
+	}
+	if view.GVisor {
+		if err := completeStatus(fields); err != nil {
+			return err
+		}
 	}
 	number := func(name string) (int, error) {
 		if len(fields[name]) == 0 {

@@ -1,0 +1,60 @@
+package docker
+
+// The reasons why a test does not hold on gVisor.
+const (
+	noReuse  = "no container is used twice, since gVisor does not list all that a program can leave"
+	noUpdate = "limits of running containers are not changed, so warm ones serve only jobs with the same limits"
+	oneLimit = "memory and processes are limited for the sandbox as a whole: whoever exceeds them loses it, with its files and counters"
+	noFilter = "the profile is not applied: no system call reaches the host's kernel as the program made it"
+	other    = "it reads what gVisor has in another form or not at all"
+)
+
+// notOnGVisor are the tests that do not hold with SANDLOOP_TEST_RUNTIME=runsc. docs/gvisor.md tells the same in fewer words.
+var notOnGVisor = map[string]string{
+	"TestAPlainFailureRetiresNoContainer":                   noReuse,
+	"TestCanceledProgramRetiresItsContainer":                noReuse,
+	"TestContainerIsRetiredAfterSoManyPrograms":             noReuse,
+	"TestContainerThatNobodyNeedsIsRemoved":                 noReuse,
+	"TestContainerThatCannotBeCleanedIsReplaced":            noReuse,
+	"TestFewestOpenFilesAreEnoughInEveryMode":               noReuse,
+	"TestFilesAreThereForTheirTestAlone":                    noReuse,
+	"TestHostileTreesAreWiped":                              noReuse,
+	"TestKeptContainerThatDiedIsReplacedWithoutHarm":        noReuse,
+	"TestManyProgramsAtOnceShareAsManyContainers":           noReuse,
+	"TestNoOtherProgramGetsAUsedContainer":                  noReuse,
+	"TestNoProgramChangesWhatTheNextInherits":               noReuse,
+	"TestNoTestChangesWhatTheNextInherits":                  noReuse,
+	"TestNothingThatAProgramLeavesIsSeenByTheNext":          noReuse,
+	"TestNothingThatATestLeavesIsSeenByTheNext":             noReuse,
+	"TestProgramThatReplacesItselfIsRestored":               noReuse,
+	"TestProgramsOfABatchShareAContainer":                   noReuse,
+	"TestProgramsOfABatchTalkInOneContainer":                noReuse,
+	"TestSeriesLimitsAreThoseOfEachTest":                    noReuse,
+	"TestSeriesOfABatchShareAContainer":                     noReuse,
+	"TestSubmissionAndValidatorTalk":                        noReuse,
+	"TestSubmissionIsCompiledOnceForTwentyTests":            noReuse,
+	"TestTalkThatNeedsAnotherContainerLosesNothing":         noReuse,
+	"TestTestsWithAndWithoutTalkFollowEachOther":            noReuse,
+	"TestEachTestOfASeriesIsARun":                           noReuse,
+	"TestUsedContainerIsNoWarmOne":                          noReuse,
+	"TestWhatCannotBeCleanedAwayRetiresTheContainer":        noReuse,
+	"TestCompileStepDoesNotDecideWhatATestFinds":            noReuse,
+	"TestCompileStepThatLeavesTooMuchIsACompileError":       noReuse,
+	"TestWhatTheCompileStepMadeIsKeptAsItIs":                noReuse,
+	"TestDeadWarmContainerThatNeedsOtherLimits":             noUpdate,
+	"TestWarmContainerIsAdoptedForOtherLimits":              noUpdate,
+	"TestAnOddEndRetiresTheContainer":                       oneLimit,
+	"TestCaseForkBombIsContained":                           oneLimit,
+	"TestCaseInputThatCannotFitIsRejected":                  oneLimit,
+	"TestCaseOutOfMemoryIsTheKernelsWord":                   oneLimit,
+	"TestCasePIDsLimitIsExact":                              oneLimit,
+	"TestFilesOfEachTestComeBack":                           oneLimit,
+	"TestSeriesGoesOnAfterEveryKindOfFailure":               oneLimit,
+	"TestA32BitCallEndsTheProgram":                          noFilter,
+	"TestTheProfileAnswersTheCallsOfLibrariesAsDockersDoes": noFilter,
+	"TestTheProfileIsNotDockers":                            noFilter,
+	"TestTheProfileRefusesEveryCallThatNoLanguageNeeds":     noFilter,
+	"TestAnyImageIsTakenUnchangedAndUnobeyed":               other,
+	"TestCaseDefaultLimitsReadBackFromInside":               other,
+	"TestCaseOverriddenLimitsReadBackFromInside":            other,
+}
