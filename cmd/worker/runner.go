@@ -25,10 +25,14 @@ func runnerOptions(c config.Config, languages *sandbox.Languages) (docker.Option
 	if err != nil {
 		return docker.Options{}, err
 	}
+	proxy, err := egressOptions(c.Network)
+	if err != nil {
+		return docker.Options{}, err
+	}
 	return docker.Options{
 		Languages: languages, Defaults: c.Limits.Defaults.Sandbox(), Maxima: c.Limits.Maxima.Sandbox(),
 		Runtime: c.Sandbox.Runtime, Runtimes: runtimeRules(c.Sandbox.Runtimes), Seccomp: profile, InitPath: initPath, PoolSize: c.Sandbox.PoolSize,
-		AllowNetwork: c.Sandbox.AllowNetwork, AllowReuse: c.Sandbox.AllowReuse,
+		AllowNetwork: c.Sandbox.AllowNetwork, Egress: proxy, AllowReuse: c.Sandbox.AllowReuse,
 	}, nil
 }
 
@@ -42,16 +46,21 @@ func runtimeRules(configured []config.RuntimeRule) []docker.RuntimeRule {
 
 // findInit returns the path of sandbox-init, by default beside this program.
 func findInit(configured string) (string, error) {
+	return findProgram("sandbox-init", configured, "sandbox.init_path")
+}
+
+// findProgram returns the path of a program of ours, by default beside this one; key is where another can be set.
+func findProgram(name, configured, key string) (string, error) {
 	path := configured
 	if path == "" {
 		executable, err := os.Executable()
 		if err != nil {
-			return "", fmt.Errorf("find sandbox-init: %w", err)
+			return "", fmt.Errorf("find %s: %w", name, err)
 		}
-		path = filepath.Join(filepath.Dir(executable), "sandbox-init")
+		path = filepath.Join(filepath.Dir(executable), name)
 	}
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("sandbox-init: %w: build it ('make build') beside worker, or set sandbox.init_path", err)
+		return "", fmt.Errorf("%s: %w: build it ('make build') beside worker, or set %s", name, err, key)
 	}
 	return path, nil
 }

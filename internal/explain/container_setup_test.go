@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/config"
+	"github.com/sandloop/sandloop/internal/egress"
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/docker"
 	"github.com/sandloop/sandloop/internal/testenv"
@@ -48,6 +50,12 @@ func setupDocker(t *testing.T) *docker.Runner {
 	runner, err := docker.New(t.Context(), through, docker.Options{
 		Languages: languages, Defaults: limits, Maxima: sandbox.DefaultMaxima(), InitPath: testenv.InitPath(t),
 		Worker: "test", Installation: "test-" + rand.Text(), Log: slog.New(slog.DiscardHandler),
+		Egress: &docker.Egress{ProxyPath: testenv.ProxyPath(t), Subnet: netip.MustParsePrefix("198.18.0.0/15"), Rules: []docker.EgressRule{{
+			Tenants: []string{"networked"},
+			Rule: egress.Rule{
+				Name: "network.rules[0]", Domains: []string{"pypi.org"}, Ports: []int{80}, MaxConnections: 1, MaxBytes: 1, Timeout: time.Second,
+			},
+		}}},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -67,6 +75,12 @@ func program(language string, lines ...string) sandbox.Program {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// networked is a program with a network in which it reaches one name.
+func networked(p sandbox.Program) sandbox.Program {
+	p.Network, p.Tenant = true, "networked"
+	return p
+}
 
 // within gives a program a wall-clock limit.
 func within(p sandbox.Program, limit time.Duration) sandbox.Program {

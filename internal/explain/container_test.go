@@ -58,6 +58,7 @@ func surroundingsInContainers() []containerCase {
 		{"python connects to an address", program("python", "import socket", "socket.create_connection(('192.0.2.1', 80), 2)"), NoNetwork, network},
 		{"node fetches", program("node", "fetch('http://example.com').then(console.log)"), NoNetwork, network},
 		{"bash connects", program("bash", "exec 3<>/dev/tcp/example.com/80"), NoNetwork, network},
+		{"python fetches what no rule allows", networked(program("python", "import urllib.request", "urllib.request.urlopen('http://example.com')")), NetworkRefused, "example.com is not among network.rules[0].domains (pypi.org)"},
 		{"python imports what is not there", program("python", "import requests"), ModuleMissing, "requests is not installed, and nothing can be installed. There is what comes with the language (python) itself"},
 		{"python runs pip", program("bash", "python3 -m pip install requests"), ModuleMissing, "pip is not installed"},
 		{"node requires what is not there", program("node", "require('express')"), ModuleMissing, "express is not installed"},

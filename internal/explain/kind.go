@@ -22,6 +22,7 @@ const (
 	Signaled        Kind = "signaled"
 	ReadOnly        Kind = "read_only"
 	NoNetwork       Kind = "no_network"
+	NetworkRefused  Kind = "network_refused"
 	ModuleMissing   Kind = "module_missing"
 	CommandMissing  Kind = "command_not_found"
 	NoStdin         Kind = "no_stdin"

@@ -28,6 +28,7 @@ var table = []row{
 	{Signaled, (*facts).killedBySignal, signaled},
 	{ReadOnly, says(readOnlyTexts), readOnly},
 	{NoNetwork, (*facts).networkMissing, noNetwork},
+	{NetworkRefused, (*facts).networkRefused, networkRefused},
 	{ModuleMissing, (*facts).hasMissingModule, moduleMissing},
 	{CommandMissing, (*facts).hasMissingCommand, commandMissing},
 	{NoStdin, says(stdinTexts), noStdin},

@@ -126,7 +126,16 @@ func networkCases() (cases []noteCase) {
 	} {
 		cases = append(cases, noteCase{who + " without a network", Call{Result: failed(text + "\n")}, NoNetwork, "there is no network in the sandbox, so nothing can be downloaded, installed or called. Work with what is installed and with the data that you have, or make up test data"})
 	}
-	return cases
+	refused := ok("x\n")
+	refused.Network = &sandbox.NetworkUse{Refused: 7, Connections: []sandbox.Connection{
+		{Host: "pypi.org", Port: 443, Verdict: sandbox.ConnectionAllowed, Reason: "the job has ended"},
+		{Host: "a.org", Port: 443, Verdict: sandbox.ConnectionRefused, Reason: "a.org is not among network.rules[0].domains (pypi.org)"},
+		{Host: "a.org", Port: 443, Verdict: sandbox.ConnectionRefused, Reason: "a.org is not among network.rules[0].domains (pypi.org)"},
+		{Verdict: sandbox.ConnectionRefused, Reason: "b"},
+		{Verdict: sandbox.ConnectionRefused, Reason: "c"},
+		{Verdict: sandbox.ConnectionRefused, Reason: "d"},
+	}}
+	return append(cases, noteCase{"what the proxy refused", Call{Result: refused}, NetworkRefused, "the network refused 7 of its connections: a.org is not among network.rules[0].domains (pypi.org); b; c and for 1 more reasons. Only what is named there can be reached, through the proxy that the environment names: do without the rest"})
 }
 
 func allCases() []noteCase {
@@ -164,7 +173,10 @@ func TestEveryNoteHasACase(t *testing.T) {
 func TestWhatNeedsNoNoteHasNone(t *testing.T) {
 	t.Parallel()
 	withNetwork := limited(failed("Name or service not known\n"), sandbox.KernelView{Interfaces: []string{"eth0"}})
+	through := ok("42\n")
+	through.Network = &sandbox.NetworkUse{Received: 1, Connections: []sandbox.Connection{{Host: "pypi.org", Verdict: sandbox.ConnectionAllowed}}}
 	for name, call := range map[string]Call{
+		"a network that was used":                   {Result: through},
 		"a program that printed":                    {Language: "python", Result: ok("42\n")},
 		"a traceback":                               {Language: "python", Result: failed("ZeroDivisionError: division by zero\n")},
 		"a value of a live call":                    {Live: true, Result: ok(""), Session: live(workspace.LiveReport{Value: "2"})},

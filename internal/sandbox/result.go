@@ -38,6 +38,8 @@ type Result struct {
 	Files []File `json:"files,omitempty"`
 	// RefusedFiles are matches that did not come back, each with the reason.
 	RefusedFiles []RefusedFile `json:"refused_files,omitempty"`
+	// Network is what a program that has a network through the proxy did with it.
+	Network *NetworkUse `json:"network,omitempty"`
 	// Collected tells that the sandbox lived to send Files: what is not among them and was not refused does not exist.
 	Collected bool `json:"-"`
 	// Enforcement is what the kernel said inside the sandbox.

@@ -28,8 +28,10 @@ type box struct {
 	// expires is when its sandbox-init ends by itself.
 	expires time.Time
 	// jobs have come to their end in it, all of one batch; used is when the last had been cleaned away.
-	jobs   int
-	used   time.Time
+	jobs int
+	used time.Time
+	// lane is its network, if it has the proxy.
+	lane   *lane
 	conn   types.HijackedResponse
 	stream *demux
 	reader *wire.Reader
@@ -56,12 +58,19 @@ func (r *Runner) start(ctx context.Context, spec ContainerSpec, s shape) (b *box
 	defer func() { endStart(span, err) }()
 	spec.Deadline = r.lifetime() + spec.Hold
 	spec.Expires = time.Now().Add(spec.Deadline + 2*readyTimeout)
+	var way *lane
+	if spec.Network && r.options.Egress != nil {
+		if way, err = r.newLane(ctx, spec.ImageID); err != nil {
+			return nil, err
+		}
+		spec.Lane = &way.Lane
+	}
 	id, err := r.create(ctx, spec)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.leaveLane(ctx, &box{lane: way}))
 	}
 	r.open.Add(1)
-	b = &box{id: id, shape: s, created: time.Now()}
+	b = &box{id: id, shape: s, created: time.Now(), lane: way}
 	b.expires = b.created.Add(spec.Deadline)
 	if err := r.startCreated(ctx, b); err != nil {
 		return nil, errors.Join(err, r.remove(ctx, b))

@@ -30,8 +30,9 @@ type ContainerSpec struct {
 	ImageVolumes []string
 	// Limits are the job's.
 	Limits sandbox.Limits
-	// Network asks for Docker's default bridge.
+	// Network asks for Docker's default bridge, or for Lane if that is not nil.
 	Network bool
+	Lane    *Lane
 	// Seccomp is the profile of allowed system calls as JSON; "" is the daemon's own.
 	Seccomp string
 	// Runtime is "" for the daemon's default; CgroupV2 tells which cgroups the daemon's host has.
@@ -56,13 +57,13 @@ type ContainerSpec struct {
 // place that decides about isolation, and it is pure.
 func HostConfig(c ContainerSpec) (*container.Config, *container.HostConfig) {
 	s := shapeOf(c.ImageID, c.Limits, c.Network)
-	return containerConfig(c), &container.HostConfig{
+	host := &container.HostConfig{
 		AutoRemove: true, // a dead worker cannot remove it
 		Runtime:    c.Runtime,
 		// A program's output must not fill the host's disk through a log.
 		LogConfig: container.LogConfig{Type: "none"},
 		// No network: attacks on the host's services, on Redis and on cloud metadata.
-		NetworkMode: networkMode(c.Network),
+		NetworkMode: networkMode(c),
 		// Replacing programs that the next step executes; the image's layer filling the disk.
 		ReadonlyRootfs: true,
 		Tmpfs: map[string]string{
@@ -84,6 +85,12 @@ func HostConfig(c ContainerSpec) (*container.Config, *container.HostConfig) {
 		Init:      new(bool),
 		Resources: containerResources(s.resources, c.Limits.OpenFiles, c.GVisor),
 	}
+	if c.Lane != nil {
+		// Docker's resolver would ask the host's servers, from the host, whatever the network: a way out for data. Nobody answers there.
+		host.DNS = []string{c.Lane.Proxy.String()}
+		host.ExtraHosts = []string{egressHost + ":" + c.Lane.Proxy.String()}
+	}
+	return containerConfig(c), host
 }
 
 // securityOptions leave AppArmor and SELinux as the daemon has them: where the host has one, it confines the container.
@@ -202,8 +209,11 @@ func tmpfs(exec string, size int64) string {
 	return fmt.Sprintf("rw,%s,nosuid,nodev,size=%d,mode=1777", exec, size)
 }
 
-func networkMode(network bool) container.NetworkMode {
-	if network {
+func networkMode(c ContainerSpec) container.NetworkMode {
+	switch {
+	case c.Lane != nil:
+		return container.NetworkMode(c.Lane.Network)
+	case c.Network:
 		return "bridge"
 	}
 	return "none"

@@ -50,8 +50,9 @@ type Options struct {
 	WarmAge time.Duration
 	// TearDowns bounds the removals that go on behind the back of later runs; 0 is 8.
 	TearDowns int
-	// AllowNetwork lets a program that asks for a network have Docker's default bridge.
+	// AllowNetwork lets a program that asks for a network have Docker's default bridge. Egress, if not nil, gives it a proxy instead.
 	AllowNetwork bool
+	Egress       *Egress
 	// AllowReuse lets the programs of a batch that ask for it run one after the other in one container. Without
 	// it each has its own, which is more than it asks for.
 	AllowReuse bool
@@ -88,6 +89,13 @@ func (o Options) withDefaults() (Options, error) {
 		return o, errors.New("docker options: InitPath is empty")
 	case o.PoolSize < 0 || o.WarmTotal < 0 || o.TearDowns < 0 || o.WarmAge < 0:
 		return o, errors.New("docker options: a negative number")
+	case o.AllowNetwork && o.Egress != nil:
+		return o, errors.New("docker options: AllowNetwork and Egress: want one of them")
+	}
+	if o.Egress != nil {
+		if err := o.Egress.check(); err != nil {
+			return o, err
+		}
 	}
 	o.WarmTotal = cmp.Or(o.WarmTotal, 4*o.PoolSize)
 	o.WarmAge = cmp.Or(o.WarmAge, defaultMaxAge)

@@ -35,12 +35,14 @@ func (r *Runner) execute(ctx context.Context, p sandbox.Program, tests *series) 
 	if err != nil {
 		return rejected(err), nil
 	}
-	if p.Network && !r.options.AllowNetwork {
-		return rejected(errors.New("network: this installation gives programs no network")), nil
+	through, err := r.passOf(p)
+	if err != nil {
+		return rejected(err), nil
 	}
-	result, err := r.runPrepared(ctx, p, prepared, tests, begun)
+	through.equip(&prepared.Plan, p.Env)
+	result, err := r.runPrepared(ctx, p, prepared, through, tests, begun)
 	for tests != nil && (errors.Is(err, errUnclean) || (err == nil && !tests.conclude(&result))) {
-		result, err = r.runPrepared(ctx, p, prepared, tests, time.Now())
+		result, err = r.runPrepared(ctx, p, prepared, through, tests, time.Now())
 	}
 	switch {
 	case err == nil:
@@ -56,7 +58,7 @@ func (r *Runner) execute(ctx context.Context, p sandbox.Program, tests *series) 
 
 // runPrepared runs a program in one container.
 func (r *Runner) runPrepared(
-	ctx context.Context, p sandbox.Program, prepared sandbox.Prepared, tests *series, begun time.Time,
+	ctx context.Context, p sandbox.Program, prepared sandbox.Prepared, through *pass, tests *series, begun time.Time,
 ) (sandbox.Result, error) {
 	found, err := r.images.resolve(ctx, prepared.Language.Image)
 	if err != nil {
@@ -98,7 +100,7 @@ func (r *Runner) runPrepared(
 			}
 		}
 		t := &task{runner: r, box: b, waited: waited, job: j, program: p, limits: prepared.Limits, reuse: reuse}
-		result, err := t.run(ctx)
+		result, err := t.runThrough(ctx, through)
 		if errors.Is(err, errStale) && ctx.Err() == nil {
 			r.stale.Add(1)
 			continue

@@ -31,6 +31,7 @@ type Runner struct {
 	images  *images
 	pool    *pool
 	reuse   *reuseShelf
+	gates   gateKeeper
 
 	stopPool context.CancelFunc
 	// tearDowns holds a token for each removal that goes on in the background.
@@ -71,6 +72,11 @@ func New(ctx context.Context, docker *client.Client, options Options) (*Runner, 
 	}
 	if r.init, err = readInit(options.InitPath, r.daemon.architecture); err != nil {
 		return nil, err
+	}
+	if options.Egress != nil {
+		if r.gates.program, err = readProgram(options.Egress.ProxyPath, egressName, r.daemon.architecture); err != nil {
+			return nil, err
+		}
 	}
 	r.pool = newPool(options, r.startShape, r.removeSoon)
 	r.reuse = newReuseShelf(r.removeSoon)
@@ -174,7 +180,7 @@ func (r *Runner) Close(ctx context.Context) error {
 	for len(removed) > 0 {
 		errs = append(errs, <-removed)
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, r.closeGate(ctx))...)
 }
 
 // enter counts a run in. The error is ErrClosed.

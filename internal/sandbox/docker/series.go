@@ -117,6 +117,6 @@ func (s *series) conclude(r *sandbox.Result) (concluded bool) {
 // whole is the result end with what the last container of a series tells.
 func whole(last, end sandbox.Result) sandbox.Result {
 	end.StartupTime, end.Compile, end.Enforcement = last.StartupTime, last.Compile, last.Enforcement
-	end.Files, end.RefusedFiles = last.Files, last.RefusedFiles
+	end.Files, end.RefusedFiles, end.Network = last.Files, last.RefusedFiles, last.Network
 	return end
 }

@@ -77,6 +77,7 @@ func setupOn(t testing.TB, through *client.Client, change ...func(*Options)) *bu
 		defer cancel()
 		require.NoError(t, r.Close(ctx))
 		require.Eventually(t, func() bool { return len(b.containers(t)) == 0 }, testenv.Scale(t, 20*time.Second), 20*time.Millisecond, "containers are left")
+		require.Empty(t, b.networks(t), "networks are left")
 		require.Zero(t, r.Stats().Open)
 		require.NoError(t, errors.Join(docker.Close(), through.Close()))
 	})

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -25,7 +26,7 @@ func (r *Runner) remove(ctx context.Context, b *box) error {
 	if b.conn.Conn != nil {
 		b.hangUp()
 	}
-	return r.removeID(ctx, b.id)
+	return errors.Join(r.removeID(ctx, b.id), r.leaveLane(ctx, b))
 }
 
 // removeID tries until the container is gone. The daemon's own AutoRemove may be at it at the same
@@ -69,7 +70,10 @@ func (r *Runner) removeSoon(ctx context.Context, b *box) {
 func (r *Runner) dismiss(ctx context.Context, b *box) {
 	b.hangUp()
 	if r.leaves(ctx, b.id) {
-		r.open.Add(-1)
+		defer r.open.Add(-1)
+		if err := r.leaveLane(ctx, b); err != nil {
+			r.options.Log.Error("network was not removed; the reaper will try when this worker has ended", "container", b.id, "err", err)
+		}
 		return
 	}
 	r.removeLogged(ctx, b)
