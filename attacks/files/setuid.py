@@ -37,6 +37,8 @@ for name, ids in (("setuid", (0,)), ("setgid", (0,)), ("setgroups", (1, (b"\0" *
     attempt(name + " 0", call, name, *ids)
 status = open("/proc/self/status").read()
 for field in "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb":
+    if field not in status:
+        continue
     value = status.split(field + ":\t")[1].split("\n")[0]
     (stopped if int(value, 16) == 0 else escaped)(field, value)
 (stopped if "NoNewPrivs:\t1" in status else escaped)("no-new-privileges")

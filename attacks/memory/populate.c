@@ -8,12 +8,12 @@ int main(void) {
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) // what is locked counts like the rest
 		stopped("mlockall");
 	munlockall();
-	if (mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0) == MAP_FAILED)
-		stopped("huge pages");
-	else
-		escaped("huge pages", "4 MiB that no limit counts");
 	tell("stopped", "populate", "the kernel's limit has to end it");
-	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0);
+	if (memory == MAP_FAILED) {
+		stopped("huge pages");
+		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	}
 	if (memory == MAP_FAILED) {
 		stopped("mmap");
 		return 0;

@@ -15,17 +15,16 @@ for path in ("/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_li
             stopped(path, "is empty")
     except OSError as e:
         stopped(path, reason(e))
-with open("/proc/kallsyms") as f:
-    first = [line.split()[0] for _, line in zip(range(50), f)]
-if any(int(address, 16) for address in first):
-    escaped("addresses of the kernel", first[:2])
-else:
-    stopped("addresses of the kernel", "are 0")
+try:
+    with open("/proc/kallsyms") as f:
+        first = [line.split()[0] for _, line in zip(range(50), f)]
+    known = any(int(address, 16) for address in first)
+    (escaped if known else stopped)("addresses of the kernel", first[:2])
+except OSError as e:
+    stopped("addresses of the kernel", reason(e))
 for folder in "/proc/acpi", "/proc/scsi", "/sys/firmware", "/sys/kernel/debug", "/sys/kernel/tracing":
     try:
         found = os.listdir(folder)
         (escaped if found else stopped)("list " + folder, found[:3] or "is empty")
     except OSError as e:
         stopped("list " + folder, reason(e))
-with open("/proc/self/cgroup") as f:
-    stopped("cgroups", f.read().split("\n")[0])

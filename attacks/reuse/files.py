@@ -20,6 +20,9 @@ for folder in "/tmp", "/workspace", "/dev/shm":
         escaped("attribute of " + folder)
     except OSError as e:
         stopped("attribute of " + folder, reason(e))
-held = os.open("/tmp", os.O_TMPFILE | os.O_RDWR)
-os.write(held, b"x" * 4096)
+try:
+    held = os.open("/tmp", os.O_TMPFILE | os.O_RDWR)
+    os.write(held, b"x" * 4096)
+except OSError as e:
+    stopped("file without a name", reason(e))
 stopped("files are left", "the wipe has to take them")

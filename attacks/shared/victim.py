@@ -6,7 +6,11 @@ for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1:
 abstract = socket.socket(socket.AF_UNIX)
 abstract.bind("\0sandloop-attack-victim")
 abstract.listen()
-port, port6 = socket.create_server(("0.0.0.0", 4711)), socket.create_server(("::1", 4711), family=socket.AF_INET6)
+listening = [abstract, socket.create_server(("0.0.0.0", 4711))]
+try:
+    listening.append(socket.create_server(("::1", 4711), family=socket.AF_INET6))
+except OSError:
+    pass  # there is no IPv6
 assert libc.shmget(4711, 4096, 0o1666) >= 0 and libc.msgget(4711, 0o1666) >= 0 and libc.semget(4711, 1, 0o1666) >= 0
 for path in "/dev/shm/victim", "/tmp/victim":
     with open(path, "w") as f:
@@ -23,7 +27,7 @@ for path in ("/.sandloop", "/.sandloop/sandbox-init", "/", "/etc/passwd", "/etc"
 nice = os.getpriority(os.PRIO_PROCESS, 0)
 print("ready", flush=True)
 while True:
-    for s in select.select([abstract, port, port6], [], [], 0.2)[0]:
+    for s in select.select(listening, [], [], 0.2)[0]:
         s.accept()
         print("visited: connection", flush=True)
     if os.getpriority(os.PRIO_PROCESS, 0) != nice:

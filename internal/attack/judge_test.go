@@ -64,3 +64,17 @@ func TestWhatAResultTellsAgainstAnAttack(t *testing.T) {
 		require.Equal(t, test.want, loaded(t, "").Problems(test.result), name)
 	}
 }
+
+func TestOnGVisorALostSandboxNeedHaveSaidNothing(t *testing.T) {
+	t.Parallel()
+	a := loaded(t, ", gvisor: [signaled]")
+	lost, large := ended(sandbox.OutcomeSignaled, ""), ended(sandbox.OutcomeOK, "stopped: x\n")
+	large.PeakMemory = 101
+	require.Empty(t, a.OnGVisor().Problems(lost))
+	require.Empty(t, a.OnGVisor().Problems(large))
+	require.Len(t, a.Problems(lost), 2)
+	require.Len(t, a.Problems(large), 1)
+	require.Equal(t, []string{`it did not say "(?m)^stopped: " but "", and on stderr ""`}, a.OnGVisor().Problems(ended(sandbox.OutcomeOK, "")))
+	lost.Stdout.Data = sandbox.Bytes("ESCAPED: x\n")
+	require.Equal(t, []string{"x"}, a.OnGVisor().Problems(lost))
+}

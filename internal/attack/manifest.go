@@ -37,6 +37,8 @@ type Attack struct {
 	Control string `yaml:"control"`
 	// Outcomes are those with which the program may end, ok when empty.
 	Outcomes []sandbox.Outcome `yaml:"outcomes"`
+	// GVisor are more of them on gVisor, where a limit ends the whole sandbox. With them the program need not have said anything.
+	GVisor []sandbox.Outcome `yaml:"gvisor"`
 	// Says is a regular expression that stdout must match, or the compiler's output for compile_error. Without it a line must begin with
 	// "stopped: ". Silent programs have no say: they are ended before they could speak.
 	Says   string `yaml:"says"`
@@ -52,6 +54,15 @@ type Attack struct {
 	Known map[string]string `yaml:"known"`
 
 	says *regexp.Regexp
+	// onGVisor tells that GVisor counts, and that the peak of memory that gVisor tells is no figure of the kernel's.
+	onGVisor bool
+}
+
+// OnGVisor is the attack as it has to be seen on gVisor.
+func (a *Attack) OnGVisor() *Attack {
+	there := *a
+	there.onGVisor = true
+	return &there
 }
 
 // Limits are what an attack asks for; unset ones are those of the suite.
@@ -105,13 +116,13 @@ func (a *Attack) prepare() error {
 	if (a.Program == "") == (a.Check == "") {
 		errs = append(errs, fmt.Errorf("program: is %q and check is %q: want one of them", a.Program, a.Check))
 	}
-	if a.Check != "" && (len(a.Outcomes) > 0 || a.Says != "" || a.Silent || len(a.Args) > 0 || len(a.Outputs) > 0 || a.Limits != Limits{}) {
-		errs = append(errs, errors.New("check: looks by itself: want no outcomes, says, silent, args, outputs and limits"))
+	if a.Check != "" && (len(a.Outcomes) > 0 || len(a.GVisor) > 0 || a.Says != "" || a.Silent || len(a.Args) > 0 || len(a.Outputs) > 0 || a.Limits != Limits{}) {
+		errs = append(errs, errors.New("check: looks by itself: want no outcomes, gvisor, says, silent, args, outputs and limits"))
 	}
 	if a.Silent && a.Says != "" {
 		errs = append(errs, errors.New("silent: is set beside says: want one of them"))
 	}
-	for _, outcome := range a.Outcomes {
+	for _, outcome := range append(slices.Clone(a.Outcomes), a.GVisor...) {
 		if !slices.Contains(sandbox.Outcomes(), outcome) {
 			errs = append(errs, fmt.Errorf("outcomes: %q is none: want some of %v", outcome, sandbox.Outcomes()))
 		}

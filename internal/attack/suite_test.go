@@ -53,12 +53,15 @@ func modes(t testing.TB, info system.Info) (all []mode) {
 		}
 		again := m
 		again.reuse, again.Name, again.Title = true, m.Name+"-reuse", m.Title+", reuse"
+		if m.Name == "runsc" {
+			again.Absent = "no container is used twice on gVisor"
+		}
 		all = append(all, m, again)
 	}
 	return all
 }
 
-// An attack that is not stopped fails the test, unless the manifest knows it; and so does one that the manifest knows and that is stopped.
+// An attack that is not stopped fails the test, unless the manifest knows it with a reason.
 func TestAttacks(t *testing.T) {
 	testenv.Docker(t)
 	attacks, err := attack.Load(os.DirFS(folder))
@@ -68,7 +71,7 @@ func TestAttacks(t *testing.T) {
 	defer func() { require.NoError(t, through.Close()) }()
 	info, err := through.Info(t.Context())
 	require.NoError(t, err)
-	requireChecks(t, attacks)
+	requireNames(t, attacks)
 
 	report := &attack.Report{Versions: versions(t, through, info), Attacks: attacks, Cells: map[string]map[string]attack.Cell{}}
 	var mu sync.Mutex
@@ -110,13 +113,19 @@ func try(t *testing.T, a *attack.Attack, m mode, h *host) attack.Cell {
 	if a.Check != "" {
 		problems = checks[a.Check](t, l)
 	} else {
+		if m.Name == "runsc" {
+			a = a.OnGVisor()
+		}
 		problems = l.attack(t, a)
 	}
 	if beside != nil {
 		problems = append(problems, beside.visited()...)
 	}
-	problems = append(problems, l.close(t)...)
-	if problems = append(problems, h.harm(t)...); len(problems) > 0 {
+	if harm := append(l.close(t), h.harm(t)...); len(harm) > 0 {
+		t.Errorf("%s: what it did outside of its sandbox is never known: %q", a.Name, harm)
+		problems = append(problems, harm...)
+	}
+	if len(problems) > 0 {
 		return attack.Cell{Verdict: attack.NotStopped, Why: strings.Join(append(known(a, m), problems...), "; ")}
 	}
 	return attack.Cell{Verdict: attack.Stopped}
@@ -130,7 +139,7 @@ func known(a *attack.Attack, m mode) []string {
 	return nil
 }
 
-// settle fails the test if the manifest says something else.
+// settle fails the test if an attack is not stopped and the manifest does not know it.
 func settle(t *testing.T, a *attack.Attack, m mode, cell attack.Cell) {
 	t.Helper()
 	reason := a.Known[m.Name]
@@ -139,18 +148,21 @@ func settle(t *testing.T, a *attack.Attack, m mode, cell attack.Cell) {
 		t.Errorf("%s: NOT STOPPED: %s", a.Name, cell.Why)
 	case cell.Verdict == attack.NotStopped:
 		t.Logf("%s: not stopped, as is known: %s", a.Name, cell.Why)
-	case reason != "":
-		t.Errorf("%s: is stopped, and the manifest says that it is not: %s", a.Name, reason)
+	case reason != "": // what depends on chance, or on the machine, may be known too
+		t.Logf("%s: is stopped here, and the manifest says that it is not: %s", a.Name, reason)
 	}
 }
 
-// requireChecks compares the checks that rows name with those that there are.
-func requireChecks(t *testing.T, attacks []attack.Attack) {
+// requireNames compares the checks and modes that rows name with those that there are.
+func requireNames(t *testing.T, attacks []attack.Attack) {
 	t.Helper()
 	var named, have []string
 	for _, a := range attacks {
 		if a.Check != "" {
 			named = append(named, a.Check)
+		}
+		for name := range a.Known {
+			require.Contains(t, []string{"docker", "docker-reuse", "ours", "ours-reuse", "runsc"}, name, "%s is known in a mode that there is not", a.Name)
 		}
 	}
 	for name := range checks {
