@@ -39,7 +39,8 @@ var checks = map[string]func(t *testing.T, l *lab) []string{
 // attackPaths sends files whose paths lead elsewhere. Each has to be refused before a container knows of it.
 func attackPaths(t *testing.T, l *lab) (problems []string) {
 	for _, name := range []string{
-		"", ".", "..", "../up", "/etc/passwd", "a/../../b", "a/../b", "./a", "a//b", "a/", "a\x00b", "\xff", strings.Repeat("a", 300), strings.Repeat("a/", 70) + "b",
+		"", ".", "..", "../up", "/etc/passwd", "a/../../b", "a/../b", "./a", "a//b", "a/", "a\x00b",
+		"\xff", strings.Repeat("a", 300), strings.Repeat("a/", 70) + "b",
 		strings.Repeat("dir/", 300) + "a", "main.sh", "main.sh/below", "x/../main.sh",
 	} {
 		p := sandbox.Program{Language: "bash", Source: []byte("echo 'ESCAPED: it ran'\n"), Files: []sandbox.File{{Path: name, Data: []byte("x")}}}
@@ -130,8 +131,11 @@ func attackArchives(t *testing.T, l *lab) (problems []string) {
 	}
 	dir := t.TempDir()
 	for name, content := range map[string][]byte{
-		"paths.tar": tarOf(t, entries(l.host.canary)), "paths.zip": zipOf(t, entries(l.host.canary)), "bomb.tar.gz": gzipOf(t, tarOf(t, bomb)), "bomb.zip": zipOf(t, bomb),
-		"many.tar": tarOf(t, many), "many.zip": zipOf(t, many), "cut.zip": zipOf(t, many)[:5000], "twice.tar.gz": gzipOf(t, gzipOf(t, tarOf(t, bomb))), "random.zip": []byte("PK\x03\x04 no archive"),
+		"paths.tar": tarOf(t, entries(l.host.canary)),
+		"paths.zip": zipOf(t, entries(l.host.canary)), "bomb.tar.gz": gzipOf(t, tarOf(t, bomb)),
+		"bomb.zip": zipOf(t, bomb),
+		"many.tar": tarOf(t, many), "many.zip": zipOf(t, many), "cut.zip": zipOf(t, many)[:5000],
+		"twice.tar.gz": gzipOf(t, gzipOf(t, tarOf(t, bomb))), "random.zip": []byte("PK\x03\x04 no archive"),
 	} {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, content, 0o600))
@@ -194,12 +198,19 @@ func attackSessions(t *testing.T, l *lab) (problems []string) {
 func attackJSON(*testing.T, *lab) (problems []string) {
 	const program = `"program":{"language":"python","source":"1"}`
 	for name, text := range map[string]string{
-		"unknown field": `{` + program + `,"admin":true}`, "unknown field of the program": `{"program":{"language":"python","source":"1","privileged":true}}`,
-		"hold": `{"program":{"language":"python","source":"1","hold":5}}`, "two objects": `{` + program + `}{` + program + `}`, "no object": `[]`, "null": `null`, "nothing": ``,
-		"number for text": `{"program":{"language":1,"source":"1"}}`, "huge number": `{"program":{"language":"python","source":"1","limits":{"memory_bytes":1e400}}}`,
-		"fraction of a byte": `{"program":{"language":"python","source":"1","limits":{"memory_bytes":1.5}}}`, "NaN": `{"program":{"language":"python","source":"1","limits":{"cpus":NaN}}}`,
-		"deep": strings.Repeat(`{"program":`, 20_000) + strings.Repeat(`}`, 20_000), "deep array": strings.Repeat(`[`, 100_000), "cut": `{` + program,
-		"bytes that are no base64": `{"program":{"language":"python","source":{"base64":"?"}}}`, "queue": `{"queue":"critical:high",` + program + `}`, "a large id": `{"id":"` + strings.Repeat("a", 65) + `",` + program + `}`,
+		"unknown field":                `{` + program + `,"admin":true}`,
+		"unknown field of the program": `{"program":{"language":"python","source":"1","privileged":true}}`,
+		"hold":                         `{"program":{"language":"python","source":"1","hold":5}}`,
+		"two objects":                  `{` + program + `}{` + program + `}`, "no object": `[]`, "null": `null`, "nothing": ``,
+		"number for text":    `{"program":{"language":1,"source":"1"}}`,
+		"huge number":        `{"program":{"language":"python","source":"1","limits":{"memory_bytes":1e400}}}`,
+		"fraction of a byte": `{"program":{"language":"python","source":"1","limits":{"memory_bytes":1.5}}}`,
+		"NaN":                `{"program":{"language":"python","source":"1","limits":{"cpus":NaN}}}`,
+		"deep":               strings.Repeat(`{"program":`, 20_000) + strings.Repeat(`}`, 20_000),
+		"deep array":         strings.Repeat(`[`, 100_000), "cut": `{` + program,
+		"bytes that are no base64": `{"program":{"language":"python","source":{"base64":"?"}}}`,
+		"queue":                    `{"queue":"critical:high",` + program + `}`,
+		"a large id":               `{"id":"` + strings.Repeat("a", 65) + `",` + program + `}`,
 	} {
 		if _, err := jobs.DecodeJob([]byte(text)); err == nil {
 			problems = append(problems, name+" is accepted")
@@ -210,11 +221,16 @@ func attackJSON(*testing.T, *lab) (problems []string) {
 
 // hostileTexts mean something to Redis, Lua, JSON, logs, or the names of keys.
 var hostileTexts = []string{
-	"x\r\nSET attacked yes\r\n", "*3\r\n$3\r\nSET\r\n$8\r\nattacked\r\n$3\r\nyes\r\n", "*1\r\n$8\r\nFLUSHALL\r\n", "{sandloop}:canary", "sandloop:canary", "asynq:{default}:pending", "canary", "*", "..", "a:b:c", "]]..redis.call('FLUSHALL')..[[",
-	"'); redis.call('FLUSHALL') --", `","admin":true,"x":"`, "\x00", "\xff\xfe", "\u202e", "${jndi:ldap://x}", "%n%s%x", "$(reboot)", "`reboot`", "; reboot", strings.Repeat("A", 5000), "a\nlevel=ERROR msg=forged", "\x1b[2J",
+	"x\r\nSET attacked yes\r\n", "*3\r\n$3\r\nSET\r\n$8\r\nattacked\r\n$3\r\nyes\r\n", "*1\r\n$8\r\nFLUSHALL\r\n",
+	"{sandloop}:canary", "sandloop:canary", "asynq:{default}:pending", "canary", "*", "..", "a:b:c",
+	"]]..redis.call('FLUSHALL')..[[",
+	"'); redis.call('FLUSHALL') --", `","admin":true,"x":"`, "\x00",
+	"\xff\xfe", "\u202e", "${jndi:ldap://x}", "%n%s%x", "$(reboot)", "`reboot`", "; reboot", strings.Repeat("A", 5000),
+	"a\nlevel=ERROR msg=forged", "\x1b[2J",
 }
 
-// attackFields puts hostile texts into every text of a job, and submits what is not refused. The queue's Redis then has the job, as it was, and the canary.
+// attackFields puts hostile texts into every text of a job, and submits what is not refused. The queue's Redis then has the job, and its other
+// keys are as they were.
 func attackFields(t *testing.T, _ *lab) (problems []string) {
 	rdb := redis.NewClient(&redis.Options{Addr: testenv.RedisServer(t)})
 	defer func() { require.NoError(t, rdb.Close()) }()
@@ -246,10 +262,12 @@ func attackFields(t *testing.T, _ *lab) (problems []string) {
 // textsOf are the texts of a job, each with a function that sets it.
 func textsOf() map[string]func(*jobs.Job, string) {
 	texts := map[string]func(*jobs.Job, string){
-		"args": func(j *jobs.Job, s string) { j.Program.Args = []string{s} }, "env": func(j *jobs.Job, s string) { j.Program.Env = map[string]string{"A": s} },
-		"the name of a variable": func(j *jobs.Job, s string) { j.Program.Env = map[string]string{s: "a"} }, "outputs": func(j *jobs.Job, s string) { j.Program.Outputs = []string{s} },
-		"the path of a file":    func(j *jobs.Job, s string) { j.Program.Files = []sandbox.File{{Path: s}} },
-		"the name of a session": func(j *jobs.Job, s string) { j.Session = &jobs.Session{Name: s} },
+		"args":                   func(j *jobs.Job, s string) { j.Program.Args = []string{s} },
+		"env":                    func(j *jobs.Job, s string) { j.Program.Env = map[string]string{"A": s} },
+		"the name of a variable": func(j *jobs.Job, s string) { j.Program.Env = map[string]string{s: "a"} },
+		"outputs":                func(j *jobs.Job, s string) { j.Program.Outputs = []string{s} },
+		"the path of a file":     func(j *jobs.Job, s string) { j.Program.Files = []sandbox.File{{Path: s}} },
+		"the name of a session":  func(j *jobs.Job, s string) { j.Session = &jobs.Session{Name: s} },
 	}
 	direct := func(name string, of func(*jobs.Job) reflect.Value) {
 		for i := range of(&jobs.Job{}).NumField() {

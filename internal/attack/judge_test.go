@@ -27,13 +27,15 @@ func ended(outcome sandbox.Outcome, stdout string) sandbox.Result {
 
 func TestAnAttackThatWasStoppedHasNoProblem(t *testing.T) {
 	t.Parallel()
+	compileError := ended(sandbox.OutcomeCompileError, "")
+	compileError.Compile = &sandbox.Step{Stderr: sandbox.Stream{Data: sandbox.Bytes("denied")}}
 	for more, result := range map[string]sandbox.Result{
 		"":                                     ended(sandbox.OutcomeOK, "stopped: fork: EAGAIN\n"),
 		", outcomes: [pids_limit]":             ended(sandbox.OutcomePIDsLimit, "first\nstopped: fork\n"),
 		", silent: true":                       ended(sandbox.OutcomeOK, ""),
 		", says: '^nothing$'":                  ended(sandbox.OutcomeOK, "nothing"),
 		", outcomes: [ok, wall_timeout]":       ended(sandbox.OutcomeWallTimeout, "stopped: x\nnot ESCAPED: in the middle of a line\n"),
-		", outcomes: [compile_error], says: d": {Outcome: sandbox.OutcomeCompileError, Compile: &sandbox.Step{Stderr: sandbox.Stream{Data: sandbox.Bytes("denied")}}, Enforcement: ended("", "").Enforcement},
+		", outcomes: [compile_error], says: d": compileError,
 	} {
 		require.Empty(t, loaded(t, more).Problems(result), more)
 	}

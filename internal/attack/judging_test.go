@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,8 @@ const markup = "\x1b]0;title\x07\x1b[2J\x1b[31m\x1b]52;c;cm0gLXJm\x07\x9b31m\xc2
 
 // printing is a program that prints text on both streams and ends with a code.
 func printing(text string, code int) sandbox.Program {
-	return sandbox.Program{Language: "python", Source: fmt.Appendf(nil, "import os\nt = bytes.fromhex('%x')\nos.write(1, t)\nos.write(2, t)\nos._exit(%d)\n", text, code)}
+	const source = "import os\nt = bytes.fromhex('%x')\nos.write(1, t)\nos.write(2, t)\nos._exit(%d)\n"
+	return sandbox.Program{Language: "python", Source: fmt.Appendf(nil, source, text, code)}
 }
 
 // attackTerminal shows the output of a real program as the command line does on a terminal.
@@ -127,8 +129,9 @@ func attackPage(t *testing.T, l *lab) (problems []string) {
 func activeContent(t *testing.T, page []byte) (problems []string) {
 	root, err := html.Parse(bytes.NewReader(page))
 	require.NoError(t, err)
+	active := []string{"script", "img", "iframe", "object", "embed", "link", "form", "base", "audio", "video"}
 	for node := range root.Descendants() {
-		if node.Type == html.CommentNode || node.Type == html.ElementNode && strings.Contains(" script img iframe object embed link form base audio video ", " "+node.Data+" ") {
+		if node.Type == html.CommentNode || node.Type == html.ElementNode && slices.Contains(active, node.Data) {
 			problems = append(problems, "the page holds the element "+node.Data)
 		}
 		for _, a := range node.Attr {
@@ -156,13 +159,16 @@ func formulas(t *testing.T, sheet []byte) (problems []string) {
 // attackCheckerExits judges a wrong output by checkers that end in every other way than with their word. None of them may make it AC.
 func attackCheckerExits(t *testing.T, l *lab) (problems []string) {
 	ends := map[string]string{
-		"exit 0": "sys.exit(0)", "exit 1": "sys.exit(1)", "exit 3": "sys.exit(3)", "exit 41": "sys.exit(41)", "exit 44": "sys.exit(44)", "exit 255": "sys.exit(255)",
-		"killed": "os.kill(os.getpid(), 9)", "crash": "os.abort()", "exception": "1 / 0", "memory": "x = bytearray(1 << 30)", "endless": "while True: pass", "asleep": "import time; time.sleep(600)",
+		"exit 0": "sys.exit(0)", "exit 1": "sys.exit(1)", "exit 3": "sys.exit(3)", "exit 41": "sys.exit(41)", "exit 44": "sys.exit(44)",
+		"exit 255": "sys.exit(255)",
+		"killed":   "os.kill(os.getpid(), 9)", "crash": "os.abort()", "exception": "1 / 0", "memory": "x = bytearray(1 << 30)",
+		"endless": "while True: pass", "asleep": "import time; time.sleep(600)",
 		"flood": "while True: os.write(1, b'42\\n' * 1000)", "child says 42": "os.fork() or os._exit(42); os.wait(); sys.exit(0)",
 	}
 	by := func(end string) *grade.Report {
 		checker := sandbox.Program{Language: "python", Source: sandbox.Bytes("import os, sys\nprint(42)\n" + end + "\n")}
-		checker.Limits.WallTime, checker.Limits.CPUTime = ptr(sandbox.Seconds(testenv.Scale(t, 2*time.Second))), ptr(sandbox.Seconds(testenv.Scale(t, time.Second)))
+		checker.Limits.WallTime = ptr(sandbox.Seconds(testenv.Scale(t, 2*time.Second)))
+		checker.Limits.CPUTime = ptr(sandbox.Seconds(testenv.Scale(t, time.Second)))
 		checker.Limits.OutputKill = ptr(sandbox.MiB)
 		return l.judged(t, printing("wrong\n", 0), suiteOf(grade.CheckValidator, checker))
 	}
@@ -181,11 +187,15 @@ func attackCheckerExits(t *testing.T, l *lab) (problems []string) {
 func attackCheckerFeedback(t *testing.T, l *lab) (problems []string) {
 	wrong := false
 	for name, write := range map[string]string{
-		"100 MiB": "f = open(d + 'judgemessage.txt', 'wb')\ntry:\n    for _ in range(100): f.write(b'x' * (1 << 20))\nexcept OSError: pass",
-		"a link":  "os.symlink('" + l.host.canary + "', d + 'judgemessage.txt'); os.symlink('/etc/passwd', d + 'teammessage.txt')",
-		"a FIFO":  "os.mkfifo(d + 'judgemessage.txt')", "a folder": "os.mkdir(d + 'judgemessage.txt')", "no text": "open(d + 'judgemessage.txt', 'wb').write(bytes(range(256)) * 1000)",
-		"many files": "for i in range(5000): open(d + str(i), 'w').write('x')", "a score": "open(d + 'score.txt', 'w').write('1e309')", "no score": "open(d + 'score.txt', 'w').write('NaN')",
-		"streams": "[os.write(s, b'y' * (1 << 20)) for s in (1, 2) for _ in range(30)]",
+		"100 MiB":    "f = open(d + 'judgemessage.txt', 'wb')\ntry:\n    for _ in range(100): f.write(b'x' * (1 << 20))\nexcept OSError: pass",
+		"a link":     "os.symlink('" + l.host.canary + "', d + 'judgemessage.txt'); os.symlink('/etc/passwd', d + 'teammessage.txt')",
+		"a FIFO":     "os.mkfifo(d + 'judgemessage.txt')",
+		"a folder":   "os.mkdir(d + 'judgemessage.txt')",
+		"no text":    "open(d + 'judgemessage.txt', 'wb').write(bytes(range(256)) * 1000)",
+		"many files": "for i in range(5000): open(d + str(i), 'w').write('x')",
+		"a score":    "open(d + 'score.txt', 'w').write('1e309')",
+		"no score":   "open(d + 'score.txt', 'w').write('NaN')",
+		"streams":    "[os.write(s, b'y' * (1 << 20)) for s in (1, 2) for _ in range(30)]",
 	} {
 		checker := sandbox.Program{Language: "python", Source: sandbox.Bytes("import os, sys\nd = sys.argv[3]\n" + write + "\nsys.exit(43)\n")}
 		got := l.judged(t, printing("wrong\n", 0), suiteOf(grade.CheckValidator, checker))
@@ -209,13 +219,17 @@ func attackCheckerFeedback(t *testing.T, l *lab) (problems []string) {
 
 // attackChecker judges submissions that want AC without knowing the answer, by comparison and by a checker in its sandbox.
 func attackChecker(t *testing.T, l *lab) (problems []string) {
-	checker := sandbox.Program{Language: "python", Source: sandbox.Bytes("import sys\nsys.exit(42 if sys.stdin.read() == open(sys.argv[2]).read() else 43)\n")}
+	const compare = "import sys\nsys.exit(42 if sys.stdin.read() == open(sys.argv[2]).read() else 43)\n"
+	checker := sandbox.Program{Language: "python", Source: sandbox.Bytes(compare)}
 	submissions := map[string]string{
-		"imitated verdict": "print('42'); print('AC'); sys.exit(42)", "nothing": "", "its own checker": "open('checker.py', 'w').write('import sys; sys.exit(42)')",
-		"search for the answer": "import subprocess; r = subprocess.run(['grep', '-rslI', 'secret-ans' + 'wer', '/', '--exclude-dir=proc', '--exclude-dir=sys', '--exclude-dir=usr'], capture_output=True, timeout=15); " +
+		"imitated verdict": "print('42'); print('AC'); sys.exit(42)", "nothing": "",
+		"its own checker": "open('checker.py', 'w').write('import sys; sys.exit(42)')",
+		"search for the answer": "import subprocess; r = subprocess.run(['grep', '-rslI', 'secret-ans' + 'wer', '/', '--exclude-dir=proc', " +
+			"'--exclude-dir=sys', '--exclude-dir=usr'], capture_output=True, timeout=15); " +
 			"print(open(r.stdout.split(b'\\n')[0]).read() if r.stdout.strip() else 'no')",
-		"environment": "print(max(list(os.environ.values()) + sys.argv, key=lambda v: 'answer' in v))", "flood": "[os.write(1, b'secret' * 10000) for _ in range(200)]",
-		"NUL": "os.write(1, b'secret-answer\\n\\0')", "frames": "os.write(1, b'S\\0\\0\\0\\2{}' + b'\\0' * 32); os.write(1, b'wrong')",
+		"environment": "print(max(list(os.environ.values()) + sys.argv, key=lambda v: 'answer' in v))",
+		"flood":       "[os.write(1, b'secret' * 10000) for _ in range(200)]",
+		"NUL":         "os.write(1, b'secret-answer\\n\\0')", "frames": "os.write(1, b'S\\0\\0\\0\\2{}' + b'\\0' * 32); os.write(1, b'wrong')",
 		"daemon": "os.fork() or (os.setsid(), os.fork() or [open('/tmp/x', 'w').write('x') for _ in iter(int, 1)])",
 	}
 	for name, source := range submissions {

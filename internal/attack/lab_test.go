@@ -126,7 +126,8 @@ func eventually(within time.Duration, holds func() bool) bool {
 
 func (l *lab) containers(ctx context.Context, t testing.TB) (names []string) {
 	t.Helper()
-	list, err := l.docker.ContainerList(ctx, container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", labels.Installation+"="+l.installation))})
+	ours := filters.NewArgs(filters.Arg("label", labels.Installation+"="+l.installation))
+	list, err := l.docker.ContainerList(ctx, container.ListOptions{All: true, Filters: ours})
 	require.NoError(t, err)
 	for _, c := range list { // Docker 20.10 can go on listing one that is gone
 		if _, err := l.docker.ContainerInspect(ctx, c.ID); !errdefs.IsNotFound(err) {
@@ -256,7 +257,8 @@ func (l *lab) leaks(r sandbox.Result) (problems []string) {
 		}
 	}
 	if len(r.Files) > l.limits.FilesOut || size > l.limits.FileBytes {
-		problems = append(problems, fmt.Sprintf("%d files of %d bytes came back: want at most %d of %d", len(r.Files), size, l.limits.FilesOut, l.limits.FileBytes))
+		problems = append(problems, fmt.Sprintf("%d files of %d bytes came back: want at most %d of %d",
+			len(r.Files), size, l.limits.FilesOut, l.limits.FileBytes))
 	}
 	return problems
 }

@@ -116,7 +116,8 @@ func (a *Attack) prepare() error {
 	if (a.Program == "") == (a.Check == "") {
 		errs = append(errs, fmt.Errorf("program: is %q and check is %q: want one of them", a.Program, a.Check))
 	}
-	if a.Check != "" && (len(a.Outcomes) > 0 || len(a.GVisor) > 0 || a.Says != "" || a.Silent || len(a.Args) > 0 || len(a.Outputs) > 0 || a.Limits != Limits{}) {
+	expects := len(a.Outcomes)+len(a.GVisor)+len(a.Says) > 0 || a.Silent
+	if a.Check != "" && (expects || len(a.Args)+len(a.Outputs) > 0 || a.Limits != Limits{}) {
 		errs = append(errs, errors.New("check: looks by itself: want no outcomes, gvisor, says, silent, args, outputs and limits"))
 	}
 	if a.Silent && a.Says != "" {

@@ -27,7 +27,9 @@ var loud = []string{
 const blockJobs = 10
 
 // neighbour is a well-behaved job of some ms of CPU time.
-var neighbour = sandbox.Program{Language: "python", Source: sandbox.Bytes("print(sum(i * i for i in range(200_000)))\n"), Limits: sandbox.Overrides{CPUs: ptr(1.0)}}
+var neighbour = sandbox.Program{
+	Language: "python", Source: sandbox.Bytes("print(sum(i * i for i in range(200_000)))\n"), Limits: sandbox.Overrides{CPUs: ptr(1.0)},
+}
 
 // times are those of a job: from the call to the result, and of its program alone, in milliseconds.
 type times struct{ whole, program []float64 }

@@ -54,7 +54,8 @@ func TestTheTableReplacesWhatIsBetweenTheMarkers(t *testing.T) {
 	again, err := attack.Splice(got, "new\n")
 	require.NoError(t, err)
 	require.Equal(t, string(got), string(again))
-	for _, document := range []string{"", attack.BeginMarker, attack.EndMarker + attack.BeginMarker, attack.BeginMarker + attack.BeginMarker + attack.EndMarker} {
+	const begin, end = attack.BeginMarker, attack.EndMarker
+	for _, document := range []string{"", begin, end + begin, begin + begin + end} {
 		_, err := attack.Splice([]byte(document), "new")
 		require.ErrorContains(t, err, "document: ", document)
 	}
