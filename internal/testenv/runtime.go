@@ -22,15 +22,13 @@ func Except(t testing.TB, runtime string, reasons map[string]string) {
 	}
 }
 
-// NeedRuntime makes sure that the daemon has a runtime of that name.
-func NeedRuntime(t testing.TB, name string) {
+// HasRuntime tells whether the daemon has a runtime of that name; `scripts/setup.sh gvisor` gives it runsc.
+func HasRuntime(t testing.TB, name string) bool {
 	t.Helper()
 	Docker(t)
 	out, err := docker("info", "--format", "{{range $name, $_ := .Runtimes}}{{$name}} {{end}}")
 	if err != nil {
 		t.Fatalf("docker info: %v: %s", err, out)
 	}
-	if !slices.Contains(strings.Fields(out), name) {
-		t.Skipf("the Docker daemon has no runtime %s: run scripts/setup.sh gvisor", name)
-	}
+	return slices.Contains(strings.Fields(out), name)
 }

@@ -192,7 +192,7 @@ func TestTheProfileIsNotDockers(t *testing.T) {
 		{"prlimit64", unix.SYS_PRLIMIT64, []any{"pid", unix.RLIMIT_CPU, 0, "&"}},
 		{"personality", unix.SYS_PERSONALITY, []any{8}},
 	}
-	require.Equal(t, map[string]string{"ptrace": "ok", "prlimit64": "ok", "personality": "ok"}, makeCalls(t, setup(t, func(o *Options) { o.Seccomp = "" }), calls))
+	require.Equal(t, map[string]string{"ptrace": "ok", "prlimit64": "ok", "personality": "ok"}, makeCalls(t, setup(t, dockersProfile), calls))
 	require.Equal(t, map[string]string{"ptrace": "EPERM", "prlimit64": "EPERM", "personality": "EPERM"}, makeCalls(t, setup(t), calls))
 }
 
@@ -209,7 +209,7 @@ func TestA32BitCallEndsTheProgram(t *testing.T) {
 		`	printf("%ld\n", id);`,
 		"}", "",
 	}, "\n"))}
-	dockers := setup(t, func(o *Options) { o.Seccomp = "" }).run(t, program)
+	dockers := setup(t, dockersProfile).run(t, program)
 	require.Equal(t, sandbox.OutcomeOK, dockers.Outcome, dockers.Message)
 	own := setup(t).run(t, program)
 	require.Equal(t, sandbox.OutcomeSignaled, own.Outcome, own.Message)

@@ -77,7 +77,7 @@ else:
 
 func TestNothingThatATestLeavesIsSeenByTheNext(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setup(t, dockersProfile)
 	p := sandbox.Program{Language: "python", Source: []byte(leave), Files: []sandbox.File{
 		{Path: "data.txt", Data: []byte("given")}, {Path: "sub/tool", Data: []byte("#!/bin/sh\n"), Executable: true},
 	}}
@@ -122,7 +122,7 @@ int main(void) {
 
 func TestProgramThatReplacesItselfIsRestored(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setup(t, dockersProfile)
 	got, _ := b.runTests(t, cProgram(shoot), make([]sandbox.Test, 3)...)
 	for _, result := range got {
 		require.Equal(t, sandbox.OutcomeOK, result.Outcome, result.Message)
@@ -177,7 +177,7 @@ outside
 
 func TestHostileTreesAreWiped(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setup(t, dockersProfile)
 	// As many as are wiped in good time, where the processor is emulated too: then the container is kept.
 	few := func(usual int) string {
 		return strconv.Itoa(usual * int(time.Second) / int(testenv.Scale(t, time.Second)))
@@ -227,7 +227,7 @@ print(what, len(os.listdir("/tmp")), os.listdir("/workspace"), left)
 
 func TestContainerThatCannotBeCleanedIsReplaced(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setup(t, dockersProfile)
 	p := python("import os, socket", "what = input()", "server = socket.create_server(('127.0.0.1', 9000), reuse_port=False)",
 		"if what == 'mess':", // a connection in TIME-WAIT
 		"    client = socket.create_connection(('127.0.0.1', 9000))", "    other, _ = server.accept()",
@@ -246,7 +246,7 @@ func TestContainerThatCannotBeCleanedIsReplaced(t *testing.T) {
 
 func TestNoTestChangesWhatTheNextInherits(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setup(t, dockersProfile)
 	p := python("import os, resource",
 		"limits = [resource.getrlimit(i) for i in range(16)]",
 		"print(limits, os.nice(0), os.sched_getaffinity(0), os.sched_getscheduler(0))",
@@ -291,7 +291,7 @@ func TestCompileStepThatLeavesTooMuchIsACompileError(t *testing.T) {
 
 func TestLargeStdinOfEachTest(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setup(t, dockersProfile)
 	p := python("import hashlib, sys", "print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())")
 	data := bytes.Repeat([]byte("0123456789abcdef"), 1<<20) // 16 MiB
 	got, whole := b.runTests(t, p, sandbox.Test{Stdin: data}, sandbox.Test{}, sandbox.Test{Stdin: data}, sandbox.Test{Stdin: data[:1<<20]})
