@@ -41,4 +41,4 @@ for field in "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb":
         continue
     value = status.split(field + ":\t")[1].split("\n")[0]
     (stopped if int(value, 16) == 0 else escaped)(field, value)
-(stopped if "NoNewPrivs:\t1" in status else escaped)("no-new-privileges")
+(stopped if libc.prctl(39, 0, 0, 0, 0) == 1 else escaped)("no-new-privileges")
