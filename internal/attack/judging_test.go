@@ -33,15 +33,15 @@ const markup = "\x1b]0;title\x07\x1b[2J\x1b[31m\x1b]52;c;cm0gLXJm\x07\x9b31m\xc2
 	`<script>alert(1)</script><img src=x onerror=alert(1)>"><svg/onload=alert(1)>' onmouseover='alert(1)<!--]]></pre><iframe src=//x>` +
 	"\n=HYPERLINK(\"x\")\n@SUM(1)\n"
 
-// printing is a program that prints text on both streams and ends with a code.
-func printing(text string, code int) sandbox.Program {
-	const source = "import os\nt = bytes.fromhex('%x')\nos.write(1, t)\nos.write(2, t)\nos._exit(%d)\n"
-	return sandbox.Program{Language: "python", Source: fmt.Appendf(nil, source, text, code)}
+// printing is a program that prints text on both streams.
+func printing(text string) sandbox.Program {
+	const source = "import os\nt = bytes.fromhex('%x')\nos.write(1, t)\nos.write(2, t)\nos._exit(0)\n"
+	return sandbox.Program{Language: "python", Source: fmt.Appendf(nil, source, text)}
 }
 
 // attackTerminal shows the output of a real program as the command line does on a terminal.
 func attackTerminal(t *testing.T, l *lab) (problems []string) {
-	result, err := l.Run(t.Context(), printing(markup, 0))
+	result, err := l.Run(t.Context(), printing(markup))
 	require.NoError(t, err)
 	if string(result.Stdout.Data) != markup {
 		problems = append(problems, fmt.Sprintf("the program's own bytes came back as %q", result.Stdout.Data))
@@ -103,7 +103,7 @@ func suiteOf(kind grade.CheckerKind, programs ...sandbox.Program) *grade.Suite {
 func attackPage(t *testing.T, l *lab) (problems []string) {
 	checker := sandbox.Program{Language: "python", Source: fmt.Appendf(nil, "import sys\nt = bytes.fromhex('%x')\n"+
 		"for name in 'judgemessage.txt', 'teammessage.txt':\n    open(sys.argv[3] + name, 'wb').write(t)\nsys.exit(43)\n", markup)}
-	got := l.judged(t, printing(markup, 0), suiteOf(grade.CheckValidator, checker))
+	got := l.judged(t, printing(markup), suiteOf(grade.CheckValidator, checker))
 	item := report.Item{
 		ID: markup, Group: markup, Language: markup, JobID: markup, Verdict: got.Verdict, Message: got.Message, Tests: got.Tests, Slowest: markup,
 		Compile: &report.Compile{Output: markup},
@@ -170,7 +170,7 @@ func attackCheckerExits(t *testing.T, l *lab) (problems []string) {
 		checker.Limits.WallTime = ptr(sandbox.Seconds(testenv.Scale(t, 2*time.Second)))
 		checker.Limits.CPUTime = ptr(sandbox.Seconds(testenv.Scale(t, time.Second)))
 		checker.Limits.OutputKill = ptr(sandbox.MiB)
-		return l.judged(t, printing("wrong\n", 0), suiteOf(grade.CheckValidator, checker))
+		return l.judged(t, printing("wrong\n"), suiteOf(grade.CheckValidator, checker))
 	}
 	for name, end := range ends {
 		if got := by(end); got.Verdict != grade.IE {
@@ -198,7 +198,7 @@ func attackCheckerFeedback(t *testing.T, l *lab) (problems []string) {
 		"streams":    "[os.write(s, b'y' * (1 << 20)) for s in (1, 2) for _ in range(30)]",
 	} {
 		checker := sandbox.Program{Language: "python", Source: sandbox.Bytes("import os, sys\nd = sys.argv[3]\n" + write + "\nsys.exit(43)\n")}
-		got := l.judged(t, printing("wrong\n", 0), suiteOf(grade.CheckValidator, checker))
+		got := l.judged(t, printing("wrong\n"), suiteOf(grade.CheckValidator, checker))
 		size := len(got.Message)
 		for _, test := range got.Tests {
 			size += len(test.Message) + len(test.Public)
@@ -240,7 +240,7 @@ func attackChecker(t *testing.T, l *lab) (problems []string) {
 			}
 		}
 	}
-	if got := l.judged(t, printing("secret-answer\n", 0), suiteOf(grade.CheckValidator, checker)); got.Verdict != grade.AC {
+	if got := l.judged(t, printing("secret-answer\n"), suiteOf(grade.CheckValidator, checker)); got.Verdict != grade.AC {
 		problems = append(problems, "the right answer is not accepted, so that nothing was shown: "+got.Message)
 	}
 	return problems
