@@ -47,7 +47,8 @@ var rules = []rule{
 	{http.MethodPost, path(`/containers/` + anyName + `/start`), nil, of(labels.RoleSandbox)},
 	{
 		http.MethodPost, path(`/containers/` + anyName + `/attach`),
-		map[string][]string{"stream": {yes}, "stdin": {yes}, "stdout": {yes}, "stderr": {yes}}, (*Proxy).attach,
+		map[string][]string{"stream": {yes}, "stdin": {yes}, "stdout": {yes}, "stderr": {yes}},
+		(*Proxy).attach,
 	},
 	{http.MethodPost, path(`/containers/` + anyName + `/wait`), map[string][]string{"condition": {"removed"}}, of(labels.RoleSandbox)},
 	{http.MethodPost, path(`/containers/` + anyName + `/rename`), map[string][]string{"name": nil}, (*Proxy).rename},
@@ -57,7 +58,8 @@ var rules = []rule{
 	{http.MethodHead, path(`/containers/` + anyName + `/archive`), map[string][]string{"path": {docker.InitPath}}, of(labels.RoleInitVolume)},
 	{
 		http.MethodPut, path(`/containers/` + anyName + `/archive`),
-		map[string][]string{"path": {docker.InitDir}, "noOverwriteDirNonDir": {"true"}}, (*Proxy).fill,
+		map[string][]string{"path": {docker.InitDir}, "noOverwriteDirNonDir": {"true"}},
+		(*Proxy).fill,
 	},
 
 	{http.MethodPost, path(`/volumes/create`), nil, (*Proxy).createVolume},

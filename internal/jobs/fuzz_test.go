@@ -14,7 +14,8 @@ import (
 // FuzzEnding reads any bytes as a stored result: what can be read is stored as the same again.
 func FuzzEnding(f *testing.F) {
 	for _, end := range []ending{
-		{Result: okResult("out")}, {Result: ourResult(sandbox.OutcomeInfraError, "m"), Grade: report(grade.WA)},
+		{Result: okResult("out")},
+		{Result: ourResult(sandbox.OutcomeInfraError, "m"), Grade: report(grade.WA)},
 		{Result: okResult(""), Session: &workspace.Report{Version: 3, Live: &workspace.LiveReport{Value: "1"}}},
 	} {
 		_, packed := end.storable()
