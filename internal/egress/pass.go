@@ -133,5 +133,7 @@ func forward(ctx context.Context, w http.ResponseWriter, r *http.Request, t targ
 		},
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
-	proxy.ServeHTTP(w, r.WithContext(ctx))
+	// Only where it knows of a server does ReverseProxy abort an answer that was cut, which else would look like a whole one.
+	served := context.WithValue(ctx, http.ServerContextKey, r.Context().Value(http.ServerContextKey))
+	proxy.ServeHTTP(w, r.WithContext(served))
 }

@@ -142,6 +142,11 @@ func TestPlainRequestsAreForwarded(t *testing.T) {
 	status, body := b.get(t, "http://ALLOWED.example./x")
 	require.Equal(t, 200, status)
 	require.Equal(t, `hello allowed.example /x """"`, body)
+	require.Eventually(t, func() bool { // the answer is here before the connection has ended
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return len(b.reported) == 1
+	}, 20*time.Second, time.Millisecond)
 	use := b.proxy.Close(loopback)
 	require.Len(t, use.Connections, 1)
 	require.Equal(t, "allowed.example", use.Connections[0].Host)

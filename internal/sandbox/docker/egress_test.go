@@ -72,6 +72,7 @@ func TestAProgramWithoutARuleHasNoNetwork(t *testing.T) {
 func TestNamesAndAddressesThatLeadInsideAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.mu.Lock()
 	for name, addr := range map[string]string{
 		"loopback": "127.0.0.1", "private": "10.0.0.1", "metadata": "169.254.169.254", "mapped": "::ffff:127.0.0.1", "nat64": "64:ff9b::7f00:1",
 		"lane": "198.18.0.3", "wire": "168.63.129.16",
@@ -80,6 +81,7 @@ func TestNamesAndAddressesThatLeadInsideAreRefused(t *testing.T) {
 	}
 	// The first question and the others have different answers, as of someone who wants what was checked to be another than what is used.
 	w.names["rebinding.test."] = []netip.Addr{w.host, netip.MustParseAddr("127.0.0.1")}
+	w.mu.Unlock()
 	b := setup(t, w.proxied(t, w.rule()))
 	got := b.run(t, w.networked(
 		"for name in 'loopback', 'private', 'metadata', 'mapped', 'nat64', 'lane', 'wire':",

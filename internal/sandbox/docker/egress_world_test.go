@@ -55,8 +55,8 @@ func newWorld(t *testing.T) *world {
 		}
 	})
 	w.plain, w.tls = w.serve(t, handler, false), w.serve(t, handler, true)
-	w.serveDNS(t)
 	w.names["allowed.test."] = []netip.Addr{w.host}
+	w.serveDNS(t)
 	return w
 }
 
