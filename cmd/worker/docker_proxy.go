@@ -6,11 +6,13 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
 	"github.com/spf13/cobra"
 
 	"github.com/sandloop/sandloop/config"
 	"github.com/sandloop/sandloop/internal/dockerproxy"
+	sandboxes "github.com/sandloop/sandloop/internal/sandbox/docker"
 )
 
 const dockerProxyHelp = `docker-proxy serves a socket at which a worker finds a Docker daemon that does what workers need and nothing
@@ -71,13 +73,31 @@ func (a *app) dockerProxy(ctx context.Context, c config.Config, socket, installa
 	if err != nil {
 		return &startError{[]error{err}}
 	}
+	info, err := docker.Info(ctx)
+	if err != nil {
+		return &startError{[]error{fmt.Errorf("docker: ask the daemon about itself: %w", err)}}
+	}
 	listener, err := dockerproxy.Listen(ctx, socket)
 	if err != nil {
 		return &startError{[]error{fmt.Errorf("--listen: %w", err)}}
 	}
 	log.Info("docker-proxy is served", "socket", socket, "daemon", docker.DaemonHost())
 	return dockerproxy.New(dockerproxy.Options{
-		Docker: docker, Images: images, Runtimes: slices.Collect(maps.Values(c.Sandbox.RuntimeKeys())), Seccomp: profile,
+		Docker: docker, Images: images, Runtimes: slices.Collect(maps.Values(c.Sandbox.RuntimeKeys())), Seccomp: profile, GVisor: gVisorRuntimes(info),
 		Maxima: c.Limits.Maxima.Sandbox(), Network: c.Sandbox.AllowNetwork, Installation: installation, Log: log,
 	}).Serve(ctx, listener)
+}
+
+// gVisorRuntimes names those runtimes of a daemon that are gVisor's, as a request names them.
+func gVisorRuntimes(info system.Info) (names []string) {
+	for name, runtime := range info.Runtimes {
+		if !sandboxes.IsGVisor(name, runtime) {
+			continue
+		}
+		names = append(names, name)
+		if name == info.DefaultRuntime {
+			names = append(names, "")
+		}
+	}
+	return names
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/docker"
 	"github.com/sandloop/sandloop/internal/sandbox/labels"
-	"github.com/sandloop/sandloop/internal/sandbox/wire"
 )
 
 // create lets a container through that docker.HostConfig would make: of a request is read what a worker can choose, a container is made of that, and
@@ -71,6 +70,7 @@ func (p *Proxy) specOf(asked container.CreateRequest) (docker.ContainerSpec, err
 		ImageID: asked.Image, Worker: set[labels.Owner], Installation: set[labels.Installation], Job: set[labels.Job],
 		Network: host.NetworkMode == "bridge", Runtime: host.Runtime, Seccomp: p.options.Seccomp, CgroupV2: host.CgroupnsMode == container.CgroupnsModePrivate,
 	}
+	spec.GVisor = slices.Contains(p.options.GVisor, spec.Runtime)
 	spec.Attempt, _ = strconv.Atoi(set[labels.Attempt])
 	expires, _ := strconv.ParseInt(set[labels.Expires], 10, 64)
 	spec.Expires = time.Unix(expires, 0)
@@ -100,13 +100,13 @@ func (p *Proxy) specOf(asked container.CreateRequest) (docker.ContainerSpec, err
 		return spec, nil // it has no limits, since it is never started
 	}
 	var err error
-	spec.Limits, err = p.limitsOf(host)
+	spec.Limits, err = p.limitsOf(host, spec.GVisor)
 	return spec, err
 }
 
 // limitsOf reads the limits of a container.
-func (p *Proxy) limitsOf(host *container.HostConfig) (sandbox.Limits, error) {
-	limits, err := p.changeable(host.Resources)
+func (p *Proxy) limitsOf(host *container.HostConfig, gVisor bool) (sandbox.Limits, error) {
+	limits, err := p.changeable(host.Resources, gVisor)
 	if err != nil {
 		return limits, err
 	}
@@ -123,10 +123,10 @@ func (p *Proxy) limitsOf(host *container.HostConfig) (sandbox.Limits, error) {
 }
 
 // changeable reads the limits that can be changed in a running container.
-func (p *Proxy) changeable(r container.Resources) (sandbox.Limits, error) {
+func (p *Proxy) changeable(r container.Resources, gVisor bool) (sandbox.Limits, error) {
 	limits := sandbox.Limits{Memory: r.Memory, CPUs: float64(r.CPUQuota) / docker.CPUPeriod}
 	if r.PidsLimit != nil {
-		limits.PIDs = int(*r.PidsLimit) - wire.HeadroomPIDs
+		limits.PIDs = docker.PIDsOf(*r.PidsLimit, gVisor)
 	}
 	maxima := p.options.Maxima
 	return limits, errors.Join(

@@ -80,3 +80,19 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
+
+func TestASandboxOnGVisorIsLetThrough(t *testing.T) {
+	t.Parallel()
+	p := &Proxy{options: Options{Maxima: sandbox.DefaultMaxima(), Runtimes: []string{"runsc"}, GVisor: []string{"runsc"}, Seccomp: "{}"}}
+	for _, gVisor := range []bool{true, false} {
+		var asked container.CreateRequest
+		asked.Config, asked.HostConfig = docker.HostConfig(docker.ContainerSpec{
+			ImageID: "sha256:0", Limits: sandbox.DefaultLimits(), InitVolume: "sandloop-init-0123456789ab", Runtime: "runsc", GVisor: gVisor, Seccomp: "{}",
+			Worker: "w", Installation: "i", Deadline: time.Minute, Expires: time.Unix(1, 0),
+		})
+		body, err := json.Marshal(asked)
+		require.NoError(t, err)
+		_, err = p.sandbox(&call{query: url.Values{"name": {"sandloop-x"}}, body: body})
+		require.Equal(t, gVisor, err == nil, "%v", err)
+	}
+}

@@ -31,6 +31,8 @@ type Options struct {
 	Images []string
 	// Runtimes are those that a sandbox may ask for beside the daemon's default.
 	Runtimes []string
+	// GVisor are the names of runtimes that are gVisor's, "" among them if the daemon's default is.
+	GVisor []string
 	// Seccomp is the profile that a sandbox must have, as docker.Options has it.
 	Seccomp string
 	// Maxima bound the limits of a sandbox from above.

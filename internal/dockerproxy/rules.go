@@ -226,7 +226,7 @@ func (p *Proxy) update(ctx context.Context, c *call) error {
 	if err := decode(c.body, &asked); err != nil {
 		return err
 	}
-	limits, err := p.changeable(asked.Resources)
+	limits, err := p.changeable(asked.Resources, false)
 	if err != nil {
 		return err
 	}
