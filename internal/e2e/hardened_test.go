@@ -66,7 +66,7 @@ func newHardened(t *testing.T) *hardened {
 // startProxy starts docker-proxy and returns where workers find it.
 func (h *hardened) startProxy(t *testing.T) (host string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "proxy-") // the path of a socket must be short
+	dir, err := os.MkdirTemp("", "proxy-") //nolint:usetesting // the path of a socket must be short
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	socket := filepath.Join(dir, "docker.sock")

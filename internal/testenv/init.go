@@ -33,7 +33,7 @@ func buildStatic(program string) (string, error) {
 	}
 	built := filepath.Join(dir, fmt.Sprintf("%s.%d", program, os.Getpid()))
 	defer func() { _ = os.Remove(built) }()
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", built, "./cmd/"+program) //nolint:gosec // arguments are ours
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", built, "./cmd/"+program) //nolint:gosec,noctx // arguments are ours; ends by itself
 	build.Dir = root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -33,7 +33,7 @@ func RedisWithUsers(t testing.TB, args ...string) string {
 	text := strings.NewReplacer("WORKER_PASSWORD_SHA256", passwordHash(RedisWorker), "PRODUCER_PASSWORD_SHA256", passwordHash(RedisProducer)).Replace(string(users))
 	text += "user " + RedisAdmin + " on #" + passwordHash(RedisAdmin) + " ~* &* +@all\n"
 	path := filepath.Join(t.TempDir(), "users.acl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil { //nolint:gosec // a path of ours
 		t.Fatal(err)
 	}
 	return RedisServer(t, append([]string{"--aclfile", path}, args...)...)

@@ -65,7 +65,7 @@ func TestNothingOutlivesATestProcessThatIsKilled(t *testing.T) {
 		fmt.Println("child runs", d.Host, id)
 		select {}
 	}
-	dir, err := os.MkdirTemp("", "faults-") // short, as the path of a socket must be
+	dir, err := os.MkdirTemp("", "faults-") //nolint:usetesting // short, as the path of a socket must be
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run", t.Name())
