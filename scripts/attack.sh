@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the attacks of attacks/ against the sandbox, and prints what became of each.
+# Runs the attacks of attacks/ against the sandbox, and prints what became of each; the table is in .cache/attacks.md, too.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -22,7 +22,9 @@ usage() {
 }
 
 main() {
-	local -a what=(-run TestAttacks -parallel 2) args=()
+	local -a what=(-run TestAttacks -parallel 2)
+	local table=$root/.cache/attacks.md code=0
+	local -a args=(-args -table "$table")
 	case ${1:-} in
 	-h | --help | help)
 		usage
@@ -30,7 +32,7 @@ main() {
 		;;
 	--write)
 		shift
-		args=(-args -write "$root/SECURITY.md")
+		args+=(-write "$root/SECURITY.md")
 		;;
 	--neighbours)
 		shift
@@ -43,8 +45,14 @@ main() {
 	scripts/setup.sh docker redis image core
 	make --no-print-directory bin/sandbox-init
 	export SANDLOOP_INIT=$root/bin/sandbox-init
+	mkdir -p .cache
+	rm -f "$table"
 	# What is missing fails the suite: an attack that is skipped is not stopped.
-	CI=true go test -tags attack -count 1 -timeout 60m "${what[@]}" "$@" ./internal/attack "${args[@]}"
+	CI=true go test -tags attack -count 1 -timeout 60m "${what[@]}" "$@" ./internal/attack "${args[@]}" || code=$?
+	if [[ -e $table ]]; then
+		cat "$table"
+	fi
+	return "$code"
 }
 
 main "$@"

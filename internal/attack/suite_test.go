@@ -5,7 +5,6 @@ package attack_test
 import (
 	"debug/buildinfo"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -23,8 +22,11 @@ import (
 	"github.com/sandloop/sandloop/internal/testenv"
 )
 
-// write is the document that gets the table, if any.
-var write = flag.String("write", "", "the document between whose markers the table of attacks goes")
+// tableFile and write name where the table goes, if anywhere.
+var (
+	tableFile = flag.String("table", "", "a file for the table of attacks")
+	write     = flag.String("write", "", "the document between whose markers the table of attacks goes")
+)
 
 // mode is a way to run programs: what is changed of the usual options, and whether containers are used again.
 type mode struct {
@@ -171,11 +173,13 @@ func requireNames(t *testing.T, attacks []attack.Attack) {
 	require.ElementsMatch(t, have, named)
 }
 
-// publish prints the table, and puts it into the document that -write names if all attacks were run.
+// publish writes the table, and puts it into the document that -write names if all attacks were run.
 func publish(t *testing.T, report *attack.Report) {
 	t.Helper()
 	table := report.Markdown()
-	fmt.Print("\n", table, "\n")
+	if *tableFile != "" {
+		require.NoError(t, os.WriteFile(*tableFile, []byte(table), 0o644))
+	}
 	if *write == "" {
 		return
 	}
