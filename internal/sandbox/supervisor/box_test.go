@@ -44,6 +44,7 @@ func newBox(t *testing.T, flags ...string) *box {
 
 func newBoxWith(t *testing.T, initArgs []string, flags ...string) *box {
 	t.Helper()
+	testenv.Except(t, "runsc", notOnGVisor)
 	image, initPath := testenv.Image(t), testenv.InitPath(t)
 	b := &box{name: fmt.Sprintf("sandloop-supervisor-test-%d-%d", time.Now().UnixNano(), boxes.Add(1))}
 	args := append([]string{
@@ -54,7 +55,7 @@ func newBoxWith(t *testing.T, initArgs []string, flags ...string) *box {
 		"--user", "65534:65534", "--cap-drop", "ALL", "--security-opt", "no-new-privileges",
 		"--ulimit", "core=0", "--ulimit", "nofile=1024:1024", "-w", "/workspace", "--log-driver", "none",
 		"-v", initPath + ":/sandbox-init:ro", "--entrypoint", "/sandbox-init",
-	}, flags...)
+	}, append(runtimeFlags(), flags...)...)
 	b.cmd = exec.Command("docker", append(append(args, image), initArgs...)...) //nolint:noctx // ended in Cleanup
 	b.cmd.Stderr = &b.stderr
 	var err error
@@ -76,6 +77,18 @@ func newBoxWith(t *testing.T, initArgs []string, flags ...string) *box {
 	require.Equal(t, wire.TypeReady, kind, "%s", payload)
 	decode(t, payload, &b.ready)
 	return b
+}
+
+// runtimeFlags are those of a container on another runtime than the daemon's default.
+func runtimeFlags() []string {
+	switch name := testenv.Runtime(); name {
+	case "":
+		return nil
+	case "runsc": // one process takes two threads of the host's, and gVisor itself takes some
+		return []string{"--runtime", name, "--pids-limit", fmt.Sprint(2*(pidsLimit+wire.HeadroomPIDs) + 32)}
+	default:
+		return []string{"--runtime", name}
+	}
 }
 
 // job is a spec and the bytes that follow it.
