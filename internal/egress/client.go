@@ -34,8 +34,8 @@ var (
 // client is a job while it may use the proxy.
 type client struct {
 	Job
-	// ctx ends with the job.
-	ctx    context.Context //nolint:containedctx // it is the job's lifetime, which requests come and go within
+	// ctx is the job's lifetime, within which requests come and go.
+	ctx    context.Context
 	cancel context.CancelCauseFunc
 	// running counts requests; none is added once ctx has ended.
 	running sync.WaitGroup

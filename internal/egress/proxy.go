@@ -127,7 +127,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer c.running.Done()
 	begun := time.Now()
-	if _, token, _ := basicAuth(r.Header.Get("Proxy-Authorization")); !c.knows(token) {
+	if !c.knows(passwordIn(r.Header.Get("Proxy-Authorization"))) {
 		w.Header().Set("Proxy-Authenticate", `Basic realm="sandloop"`)
 		p.refuse(w, r, c, target{}, begun, http.StatusProxyAuthRequired, errors.New("want the user and password that HTTPS_PROXY has"))
 		return

@@ -356,6 +356,6 @@ func FuzzTarget(f *testing.F) {
 		require.True(t, got.port >= 1 && got.port <= 65535)
 		_, err = netip.ParseAddr(got.host)
 		require.Error(t, err)
-		_, _, _ = basicAuth(request.Header.Get("Proxy-Authorization"))
+		_ = passwordIn(request.Header.Get("Proxy-Authorization"))
 	})
 }
