@@ -219,7 +219,9 @@ func (l *lab) attack(t testing.TB, a *attack.Attack) (problems []string) {
 	}
 	if l.mode.reuse {
 		// A new container has nothing of the one before, and other numbers.
-		if after, reused := l.look(t, p.Reuse); reused && after != before {
+		after, reused := l.look(t, p.Reuse)
+		t.Logf("the next program ran in the same container: %v", reused)
+		if reused && after != before {
 			problems = append(problems, "the next program sees "+difference(before, after))
 		}
 	}

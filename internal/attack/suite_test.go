@@ -128,17 +128,9 @@ func try(t *testing.T, a *attack.Attack, m mode, h *host) attack.Cell {
 		problems = append(problems, harm...)
 	}
 	if len(problems) > 0 {
-		return attack.Cell{Verdict: attack.NotStopped, Why: strings.Join(append(known(a, m), problems...), "; ")}
+		return attack.Cell{Verdict: attack.NotStopped, Why: strings.Join(problems, "; ")}
 	}
 	return attack.Cell{Verdict: attack.Stopped}
-}
-
-// known is the reason why an attack is not stopped in a mode, if the manifest has one.
-func known(a *attack.Attack, m mode) []string {
-	if reason := a.Known[m.Name]; reason != "" {
-		return []string{reason}
-	}
-	return nil
 }
 
 // settle fails the test if an attack is not stopped and the manifest does not know it.
@@ -149,7 +141,7 @@ func settle(t *testing.T, a *attack.Attack, m mode, cell attack.Cell) {
 	case cell.Verdict == attack.NotStopped && reason == "":
 		t.Errorf("%s: NOT STOPPED: %s", a.Name, cell.Why)
 	case cell.Verdict == attack.NotStopped:
-		t.Logf("%s: not stopped, as is known: %s", a.Name, cell.Why)
+		t.Logf("%s: not stopped, as is known (%s): %s", a.Name, reason, cell.Why)
 	case reason != "": // what depends on chance, or on the machine, may be known too
 		t.Logf("%s: is stopped here, and the manifest says that it is not: %s", a.Name, reason)
 	}

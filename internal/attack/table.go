@@ -2,6 +2,7 @@ package attack
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -81,15 +82,34 @@ func (r *Report) writeNotes(out *strings.Builder) {
 		if mode.Absent != "" {
 			notes = append(notes, fmt.Sprintf("- not run, %s: %s", mode.Title, mode.Absent))
 		}
-		for _, a := range r.Attacks {
-			if cell := r.Cells[a.Name][mode.Name]; cell.Verdict == NotStopped {
-				notes = append(notes, fmt.Sprintf("- not stopped, %s: %s: %s", mode.Title, a.Name, oneLine(cell.Why)))
-			}
-		}
+	}
+	for _, a := range r.Attacks {
+		notes = append(notes, r.notStopped(a)...)
 	}
 	if len(notes) > 0 {
 		out.WriteString("\n" + strings.Join(notes, "\n") + "\n")
 	}
+}
+
+// notStopped has one note for each reason why an attack is not stopped: the manifest's, or else what was seen.
+func (r *Report) notStopped(a Attack) (notes []string) {
+	titles := map[string][]string{}
+	var reasons []string
+	for _, mode := range r.Modes {
+		cell := r.Cells[a.Name][mode.Name]
+		if cell.Verdict != NotStopped {
+			continue
+		}
+		why := cmp.Or(a.Known[mode.Name], cell.Why)
+		if titles[why] == nil {
+			reasons = append(reasons, why)
+		}
+		titles[why] = append(titles[why], mode.Title)
+	}
+	for _, why := range reasons {
+		notes = append(notes, fmt.Sprintf("- not stopped, %s (%s): %s", a.Name, strings.Join(titles[why], "; "), oneLine(why)))
+	}
+	return notes
 }
 
 // oneLine makes text of a program fit for a document: no markup, no line feeds, no more than a few hundred bytes.

@@ -32,8 +32,8 @@ func TestTheTableSaysWhatWasNotStoppedAndWhatWasNotRun(t *testing.T) {
 | files: worm | all | none | **NOT STOPPED** | not run |
 | wall: late | time | a clock | not run | not run |
 
-- not stopped, mode A: worm: said .b...x. `+strings.Repeat("é", 300)+`
 - not run, mode B: it is not there
+- not stopped, worm (mode A): said .b...x. `+strings.Repeat("é", 300)+`
 `, report.Markdown())
 }
 
@@ -59,4 +59,17 @@ func TestTheTableReplacesWhatIsBetweenTheMarkers(t *testing.T) {
 		_, err := attack.Splice([]byte(document), "new")
 		require.ErrorContains(t, err, "document: ", document)
 	}
+}
+
+func TestOneNoteTellsOfAllModesWithTheSameReason(t *testing.T) {
+	t.Parallel()
+	cell := attack.Cell{Verdict: attack.NotStopped, Why: "seen"}
+	report := attack.Report{
+		Modes: []attack.Mode{{Name: "a", Title: "A"}, {Name: "b", Title: "B"}, {Name: "c", Title: "C"}},
+		Attacks: []attack.Attack{{
+			Name: "x", Class: "c", Tries: "t", Control: "k", Known: map[string]string{"a": "known", "b": "known"},
+		}},
+		Cells: map[string]map[string]attack.Cell{"x": {"a": cell, "b": cell, "c": cell}},
+	}
+	require.True(t, strings.HasSuffix(report.Markdown(), "\n\n- not stopped, x (A; B): known\n- not stopped, x (C): seen\n"), report.Markdown())
 }
