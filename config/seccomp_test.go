@@ -182,7 +182,7 @@ func TestWhichProfileASettingNames(t *testing.T) {
 		profile, err := Sandbox{Seccomp: file}.SeccompProfile()
 		if want == "" {
 			require.NoError(t, err)
-			require.Equal(t, `{"defaultAction":"SCMP_ACT_KILL","syscalls":[{}]}`, profile)
+			require.JSONEq(t, `{"defaultAction":"SCMP_ACT_KILL","syscalls":[{}]}`, profile)
 			continue
 		}
 		require.ErrorContains(t, err, want)

@@ -34,10 +34,10 @@ const (
 
 // rules is every request that internal/sandbox/docker, internal/reaper and the worker's checks make.
 var rules = []rule{
-	{http.MethodGet, path(`/_ping`), nil, plain},
-	{http.MethodHead, path(`/_ping`), nil, plain},
-	{http.MethodGet, path(`/version`), nil, plain},
-	{http.MethodGet, path(`/info`), nil, plain},
+	{http.MethodGet, path(`/_ping`), nil, (*Proxy).plain},
+	{http.MethodHead, path(`/_ping`), nil, (*Proxy).plain},
+	{http.MethodGet, path(`/version`), nil, (*Proxy).plain},
+	{http.MethodGet, path(`/info`), nil, (*Proxy).plain},
 	{http.MethodGet, path(`/images/([a-zA-Z0-9][a-zA-Z0-9_.:/@-]{0,255})/json`), nil, (*Proxy).image},
 	{http.MethodGet, path(`/events`), map[string][]string{"since": {yes}, "filters": nil}, (*Proxy).events},
 
@@ -95,7 +95,7 @@ func (p *Proxy) rule(c *call) func(context.Context, *call) error {
 }
 
 // plain has nothing to check and no body.
-func plain(_ *Proxy, _ context.Context, c *call) error {
+func (p *Proxy) plain(_ context.Context, c *call) error {
 	c.body = nil
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Violation is a promise that a run did not keep.
@@ -106,7 +107,7 @@ func namedFaults(x *index) (found []Violation) {
 			continue
 		}
 		named := slices.ContainsFunc(x.logged, func(e Event) bool {
-			return !e.At.Before(o.begun.At.Add(-warning)) && !e.At.After(o.lifted.At.Add(settling)) &&
+			return !e.At.Before(x.troubleBefore(o).Add(-warning)) && !e.At.After(o.lifted.At.Add(settling)) &&
 				slices.ContainsFunc(o.Says, func(s Said) bool { return s.matches(e) })
 		})
 		if !named {
@@ -117,4 +118,16 @@ func namedFaults(x *index) (found []Violation) {
 		}
 	}
 	return found
+}
+
+// troubleBefore is when the fault began, or the earliest of those that it came on top of: a worker that is killed may have been cut off, and found
+// to be lost, before.
+func (x *index) troubleBefore(o *outage) time.Time {
+	since := o.begun.At
+	for _, other := range x.outages {
+		if other.begun.At.Before(since) && other.lifted.At.After(o.begun.At) {
+			since = other.begun.At
+		}
+	}
+	return since
 }

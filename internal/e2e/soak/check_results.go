@@ -3,7 +3,10 @@ package soak
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/sandloop/sandloop/internal/jobs"
 )
 
 const (
@@ -30,12 +33,21 @@ func oneResult(x *index) []Violation {
 			return nil // the run ended before it could be handed in
 		case len(j.final) == 1 && len(j.unfinished) == 0:
 			return nil
+		case len(j.final) == 0 && x.forgotten(j):
+			return nil
 		}
 		return []Violation{{
 			Rule: ruleOne, Job: j.id, Text: fmt.Sprintf("it has %d", len(j.final)),
 			Lines: slices.Concat(j.planned, j.accepted, j.vanished, j.unfinished, j.final),
 		}}
 	})
+}
+
+// forgotten tells whether a job's producer has had its result, and Redis may have lost all of the job since.
+func (x *index) forgotten(j *job) bool {
+	return len(j.sighted) > 0 && len(j.accepted) > 0 && len(j.unfinished) == 1 &&
+		strings.Contains(j.unfinished[0].Text, jobs.ErrNotFound.Error()) &&
+		x.forgot(j.accepted[len(j.accepted)-1].At, j.unfinished[0].At)
 }
 
 // rightResult checks that no result was blamed on a program that does not give it.

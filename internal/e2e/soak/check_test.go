@@ -43,6 +43,11 @@ func TestHistoriesInWhichEveryPromiseWasKept(t *testing.T) {
 			says(3, logDone, "a", "").broken(4.5, 5, forgetful()).says(9, logDone, "a", "").final("a", 100, another(9)),
 		"the same, with the second worker's log before the first's": begin().handIn("a", 1).add(4, Event{Kind: Sighted, Job: "a", Got: right(3)}).
 			broken(4.5, 5, forgetful()).says(9, logDone, "a", "").says(3, logDone, "a", "").final("a", 100, another(9)),
+		"a result that was seen, and of which a Redis that forgets lost the whole job": begin().handIn("a", 1).add(4, Event{Kind: Sighted, Job: "a", Got: right(3)}).
+			broken(4.5, 5, forgetful()).add(99, Event{Kind: Unfinished, Job: "a", Text: "job a: no such job"}),
+		"a worker that was found lost before it was killed": begin().handIn("a", 1).broken(2, 60, Fault{Kind: "redis silent"}).
+			says(10, "worker was lost", "", `{"lost":"w1"}`).
+			broken(20, 30, Fault{Kind: FaultKilled, Target: "w1", Says: []Said{{"worker was lost", "w1"}}}).final("a", 100, retried(3, 12, 13)),
 		"a time limit that left no time to write": begin().add(1, Event{Kind: Planned, Job: "a", Want: &Want{Outcome: "wall_timeout", Stdout: "begun\n", Total: 6, Partial: true}}).
 			add(1, Event{Kind: Accepted, Job: "a"}).final("a", 100, &Got{Outcome: "wall_timeout", ExitCode: -1, Attempts: right(3).Attempts, Submitted: at(1), Finished: at(3)}),
 	} {
@@ -102,7 +107,12 @@ func TestHistoriesInWhichAPromiseWasBroken(t *testing.T) {
 		rule    string
 		text    string
 	}{
-		"no result":                        {handed(), ruleOne, "it has 0"},
+		"no result":                    {handed(), ruleOne, "it has 0"},
+		"lost without ever being seen": {handed().broken(4, 5, forgetful()).add(99, Event{Kind: Unfinished, Job: "a", Text: "job a: no such job"}), ruleOne, "it has 0"},
+		"lost long before Redis forgot": {handed().add(4, Event{Kind: Sighted, Job: "a", Got: right(3)}).broken(60, 61, forgetful()).
+			add(99, Event{Kind: Unfinished, Job: "a", Text: "job a: no such job"}), ruleOne, "it has 0"},
+		"a lost worker that was named long before": {handed().broken(2, 5, Fault{Kind: "redis silent"}).says(4, "worker was lost", "", `{"lost":"w1"}`).
+			broken(40, 45, Fault{Kind: FaultKilled, Target: "w1", Says: []Said{{"worker was lost", "w1"}}}).final("a", 100, right(3)), ruleNamed, "no worker said any of"},
 		"still running at the end":         {handed().add(99, Event{Kind: Unfinished, Job: "a", Text: "running"}), ruleOne, "it has 0"},
 		"two results":                      {handed().final("a", 99, right(3)).final("a", 100, right(3)), ruleOne, "it has 2"},
 		"a result of nothing":              {handed().final("a", 99, right(3)).final("b", 100, right(3)), ruleKnown, "it was planned 0 times"},
@@ -213,6 +223,7 @@ func TestFigures(t *testing.T) {
 	history := begin().
 		handIn("a", 1).final("a", 500, right(3)).                                                                 // 2 s
 		handIn("b", 1).broken(4, 10, Fault{Kind: FaultKilled, Target: "w1"}).final("b", 500, retried(3, 12, 13)). // 12 s, recovered 8 s after
+		handIn("e", 1).final("e", 500, retried(3, 3.9, 13)).                                                      // 12 s; its first attempt had failed before the worker was killed
 		handIn("c", 1).add(2, Event{Kind: Canceled, Job: "c", Text: CancelRunning}).final("c", 500, canceled(2.5)).
 		handIn("d", 1).add(2, Event{Kind: Accepted, Job: "d", Again: true}).add(2, Event{Kind: Refused, Job: "d"}).final("d", 500, right(4)). // 3 s
 		broken(20, 30, Fault{Kind: "disk full"}).
@@ -220,15 +231,15 @@ func TestFigures(t *testing.T) {
 	violations, figures := history.check(t)
 	require.Empty(t, violations)
 	require.Equal(t, Figures{
-		Took: 1000 * time.Second, Jobs: 4, Results: map[string]int{"ok": 3, "canceled": 1}, Repeated: 1, Refused: 1, Cancellations: 1,
-		Attempts: 4, Failed: 1, Requeued: 1, Dropped: 1, Recovered: 1, Lost: 1, Faults: map[string]int{FaultKilled: 1, "disk full": 1},
-		Wait:     Spread{Count: 3, P50: 3 * time.Second, P99: 12 * time.Second, Max: 12 * time.Second},
+		Took: 1000 * time.Second, Jobs: 5, Results: map[string]int{"ok": 4, "canceled": 1}, Repeated: 1, Refused: 1, Cancellations: 1,
+		Attempts: 6, Failed: 2, Requeued: 1, Dropped: 1, Recovered: 1, Lost: 1, Faults: map[string]int{FaultKilled: 1, "disk full": 1},
+		Wait:     Spread{Count: 4, P50: 3 * time.Second, P99: 12 * time.Second, Max: 12 * time.Second},
 		Recovery: Spread{Count: 1, P50: 8 * time.Second, P99: 8 * time.Second, Max: 8 * time.Second},
 		Cancel:   Spread{Count: 1, P50: 500 * time.Millisecond, P99: 500 * time.Millisecond, Max: 500 * time.Millisecond},
 	}, figures)
 	text := figures.String()
-	require.Contains(t, text, "4: canceled 1, ok 3\n")
-	require.Contains(t, text, "p50 3.00 s, p99 12.00 s, max 12.00 s (of 3)\n")
+	require.Contains(t, text, "5: canceled 1, ok 4\n")
+	require.Contains(t, text, "p50 3.00 s, p99 12.00 s, max 12.00 s (of 4)\n")
 	require.Equal(t, 14, strings.Count(text, "\n"))
 }
 

@@ -122,7 +122,7 @@ func (x *index) recoveries(got Got) (times []time.Duration) {
 	for i := 1; i < len(got.Attempts); i++ {
 		before, after := got.Attempts[i-1], got.Attempts[i]
 		for _, o := range x.outages {
-			if o.Kind == FaultKilled && o.Target == before.Worker && before.Started.Before(o.begun.At) && before.Error != "" {
+			if o.Kind == FaultKilled && o.Target == before.Worker && before.Started.Before(o.begun.At) && before.Ended.After(o.begun.At) && before.Error != "" {
 				times = append(times, after.Started.Sub(o.begun.At))
 			}
 		}

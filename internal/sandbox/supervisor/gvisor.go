@@ -31,7 +31,7 @@ func completeStatus(fields map[string][]string) error {
 		if errno != 0 {
 			return fmt.Errorf("prctl PR_GET_NO_NEW_PRIVS: %w", errno)
 		}
-		fields["NoNewPrivs"] = []string{strconv.Itoa(int(set))} //nolint:gosec // 0 or 1
+		fields["NoNewPrivs"] = []string{strconv.Itoa(int(set))}
 	}
 	if fields["CapAmb"] == nil { // a part of the permitted ones by definition
 		fields["CapAmb"] = fields["CapPrm"]
