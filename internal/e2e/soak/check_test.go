@@ -25,7 +25,7 @@ func TestHistoriesInWhichEveryPromiseWasKept(t *testing.T) {
 		"handed in again": begin().handIn("a", 1).add(2, Event{Kind: Accepted, Job: "a", Again: true}).final("a", 100, right(3)),
 		"a lost worker and a second attempt": begin().handIn("a", 1).
 			broken(4, 10, Fault{Kind: FaultKilled, Target: "w1", Says: []Said{{"worker was lost", "w1"}}}).
-			says(11, "worker was lost", "", `{"lost":"w1"}`).final("a", 100, retried(3, 12, 13)),
+			says(11, "worker was lost", "", `{"lost":"w1"}`).final("a", 100, retried(12)),
 		"given up while all was broken": begin().handIn("a", 1).broken(1, 60, Fault{Kind: "dockerd stopped"}).final("a", 100, givenUp()),
 		"given back by stopping workers, which costs nothing": begin().handIn("a", 1).broken(1, 60, Fault{Kind: "worker SIGTERM"}).
 			final("a", 100, attempts("ok", "worker shut down", "worker shut down", "worker shut down", "boom", "")),
@@ -47,7 +47,7 @@ func TestHistoriesInWhichEveryPromiseWasKept(t *testing.T) {
 			broken(4.5, 5, forgetful()).add(99, Event{Kind: Unfinished, Job: "a", Text: "job a: no such job"}),
 		"a worker that was found lost before it was killed": begin().handIn("a", 1).broken(2, 60, Fault{Kind: "redis silent"}).
 			says(10, "worker was lost", "", `{"lost":"w1"}`).
-			broken(20, 30, Fault{Kind: FaultKilled, Target: "w1", Says: []Said{{"worker was lost", "w1"}}}).final("a", 100, retried(3, 12, 13)),
+			broken(20, 30, Fault{Kind: FaultKilled, Target: "w1", Says: []Said{{"worker was lost", "w1"}}}).final("a", 100, retried(12)),
 		"a time limit that left no time to write": begin().add(1, Event{Kind: Planned, Job: "a", Want: &Want{Outcome: "wall_timeout", Stdout: "begun\n", Total: 6, Partial: true}}).
 			add(1, Event{Kind: Accepted, Job: "a"}).final("a", 100, &Got{Outcome: "wall_timeout", ExitCode: -1, Attempts: right(3).Attempts, Submitted: at(1), Finished: at(3)}),
 	} {
@@ -60,11 +60,11 @@ func TestHistoriesInWhichEveryPromiseWasKept(t *testing.T) {
 }
 
 // retried is a result of w2 after w1 was lost.
-func retried(first, second, finished float64) *Got {
-	got := right(finished)
+func retried(second float64) *Got {
+	got := right(13)
 	got.Attempts = []jobs.Attempt{
-		{Number: 1, Worker: "w1", Started: at(first), Ended: at(second - 0.5), Error: "worker lost"},
-		{Number: 2, Worker: "w2", Started: at(second), Ended: at(finished)},
+		{Number: 1, Worker: "w1", Started: at(3), Ended: at(second - 0.5), Error: "worker lost"},
+		{Number: 2, Worker: "w2", Started: at(second), Ended: at(13)},
 	}
 	return got
 }
@@ -221,9 +221,9 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	history := begin().
-		handIn("a", 1).final("a", 500, right(3)).                                                                 // 2 s
-		handIn("b", 1).broken(4, 10, Fault{Kind: FaultKilled, Target: "w1"}).final("b", 500, retried(3, 12, 13)). // 12 s, recovered 8 s after
-		handIn("e", 1).final("e", 500, retried(3, 3.9, 13)).                                                      // 12 s; its first attempt had failed before the worker was killed
+		handIn("a", 1).final("a", 500, right(3)).                                                          // 2 s
+		handIn("b", 1).broken(4, 10, Fault{Kind: FaultKilled, Target: "w1"}).final("b", 500, retried(12)). // 12 s, recovered 8 s after
+		handIn("e", 1).final("e", 500, retried(3.9)).                                                      // 12 s; its first attempt had failed before the worker was killed
 		handIn("c", 1).add(2, Event{Kind: Canceled, Job: "c", Text: CancelRunning}).final("c", 500, canceled(2.5)).
 		handIn("d", 1).add(2, Event{Kind: Accepted, Job: "d", Again: true}).add(2, Event{Kind: Refused, Job: "d"}).final("d", 500, right(4)). // 3 s
 		broken(20, 30, Fault{Kind: "disk full"}).
