@@ -10,7 +10,7 @@ PKG ?= ./...
 TESTFLAGS ?=
 PROGRAMS := $(patsubst cmd/%/main.go,%,$(wildcard cmd/*/main.go))
 TOOL := go tool -modfile=tools/go.mod
-SCRIPTS = $(shell git ls-files --cached --others --exclude-standard '*.sh' .ci/run)
+SCRIPTS = $(shell git ls-files --cached --others --exclude-standard '*.sh' .ci/run ':!attacks')
 # Outside a repository there is no revision to stamp.
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 

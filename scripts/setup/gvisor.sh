@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # gVisor as a runtime of the Docker daemon. It is built from its Go module, in the one version that the tests
 # were run with; Debian's package is years older, and lets programs open the files of process 1.
-: "${root:?}" "${state:?}" "${dockerd_pid:?}" # set by setup.sh and docker.sh
+: "${root:?}" "${state:?}" "${dockerd_pid:?}" "${dockerd_unit:?}" # set by setup.sh and docker.sh
 
 gvisor_version=v0.0.0-20260527191743-a81fd9dd382e
 gvisor_program=${SANDLOOP_RUNSC:-/usr/local/bin/runsc}
@@ -50,9 +50,10 @@ gvisor_known() {
 
 # gvisor_register adds the runtime to the daemon's configuration and leaves the rest as it is.
 gvisor_register() {
-	[[ ! -e $gvisor_config || -w $gvisor_config ]] && [[ $EUID -eq 0 || -n ${SANDLOOP_DOCKER_CONFIG:-} ]] ||
+	if [[ -e $gvisor_config && ! -w $gvisor_config || $EUID -ne 0 && -z ${SANDLOOP_DOCKER_CONFIG:-} ]]; then
 		give_up gvisor "only root can add the runtime to $gvisor_config" \
 			"as root add: \"runtimes\": {\"runsc\": {\"path\": \"$gvisor_program\"}}"
+	fi
 	command -v python3 >/dev/null || apt_install gvisor "editing $gvisor_config" python3-minimal
 	mkdir -p "$(dirname "$gvisor_config")"
 	if ! python3 - "$gvisor_config" "$gvisor_program" 2>>"$state/gvisor.log" <<-'END'; then
