@@ -38,6 +38,8 @@ func fakeDaemonWith(t *testing.T, name, state string, inspect http.HandlerFunc, 
 				"dev.sandloop.installation":"mine","dev.sandloop.role":"sandbox","dev.sandloop.owner":"gone","dev.sandloop.expires":"1999999999"}}]`))
 		case strings.HasSuffix(path, "/volumes"):
 			_, _ = w.Write([]byte(`{"Volumes":[]}`))
+		case strings.HasSuffix(path, "/networks"):
+			_, _ = w.Write([]byte(`[]`))
 		case r.Method == http.MethodGet:
 			inspect(w, r)
 		default:

@@ -88,7 +88,7 @@ func startSentinel(t testing.TB, master *Redis) *Redis {
 		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r := &Redis{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(own)), path: master.path, args: []string{file, "--sentinel"}}
+		r := &Redis{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(own)), path: master.path, patience: master.patience, args: []string{file, "--sentinel"}}
 		if problem = r.start(); problem == nil {
 			t.Cleanup(func() { r.End(syscall.SIGKILL) })
 			return r
