@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
@@ -83,9 +81,18 @@ func (a *app) dockerProxy(ctx context.Context, c config.Config, socket, installa
 	}
 	log.Info("docker-proxy is served", "socket", socket, "daemon", docker.DaemonHost())
 	return dockerproxy.New(dockerproxy.Options{
-		Docker: docker, Images: images, Runtimes: slices.Collect(maps.Values(c.Sandbox.RuntimeKeys())), Seccomp: profile, GVisor: gVisorRuntimes(info),
+		Docker: docker, Images: images, Runtimes: allowedRuntimes(c.Sandbox), Seccomp: profile, GVisor: gVisorRuntimes(info),
 		Maxima: c.Limits.Maxima.Sandbox(), Network: c.Sandbox.AllowNetwork, Installation: installation, Log: log,
 	}).Serve(ctx, listener)
+}
+
+// allowedRuntimes are those that the settings give to some tenant. Where sandbox.runtime is set the daemon's default is none of them.
+func allowedRuntimes(s config.Sandbox) []string {
+	runtimes := []string{s.Runtime}
+	for _, rule := range s.Runtimes {
+		runtimes = append(runtimes, rule.Runtime)
+	}
+	return runtimes
 }
 
 // gVisorRuntimes names those runtimes of a daemon that are gVisor's, as a request names them.

@@ -94,10 +94,10 @@ func (p *Proxy) specOf(asked container.CreateRequest) (docker.ContainerSpec, err
 		return spec, refuse("the volume %.80q is not one of sandloop's", spec.InitVolume)
 	case spec.Network && !p.options.Network:
 		return spec, refuse("sandboxes have no network here (sandbox.allow_network)")
-	case spec.Runtime != "" && !slices.Contains(p.options.Runtimes, spec.Runtime):
-		return spec, refuse("the runtime %.40q is not among those of the configuration", spec.Runtime)
 	case set[labels.Role] == labels.RoleInitVolume:
-		return spec, nil // it has no limits, since it is never started
+		return spec, nil // it has no limits and the daemon's runtime, since it is never started
+	case !slices.Contains(p.options.Runtimes, spec.Runtime):
+		return spec, refuse("the runtime %.40q is not among those of the configuration", spec.Runtime)
 	}
 	var err error
 	spec.Limits, err = p.limitsOf(host, spec.GVisor)

@@ -96,3 +96,24 @@ func TestASandboxOnGVisorIsLetThrough(t *testing.T) {
 		require.Equal(t, gVisor, err == nil, "%v", err)
 	}
 }
+
+// Where the operator wants gVisor for all, a worker that somebody has broken into gets no sandbox on the daemon's default.
+func TestTheDefaultRuntimeMustBeAmongThoseOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	for runtimes, allowed := range map[string]bool{"runsc": false, "": true} {
+		p := &Proxy{options: Options{Maxima: sandbox.DefaultMaxima(), Runtimes: []string{runtimes}}}
+		var asked container.CreateRequest
+		asked.Config, asked.HostConfig = docker.HostConfig(docker.ContainerSpec{
+			ImageID: "sha256:0", Limits: sandbox.DefaultLimits(), InitVolume: "sandloop-init-0123456789ab",
+			Worker: "w", Installation: "i", Deadline: time.Minute, Expires: time.Unix(1, 0),
+		})
+		body, err := json.Marshal(asked)
+		require.NoError(t, err)
+		_, err = p.sandbox(&call{query: url.Values{"name": {"sandloop-x"}}, body: body})
+		if allowed {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, `the runtime "" is not among those of the configuration`)
+		}
+	}
+}

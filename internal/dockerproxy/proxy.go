@@ -29,7 +29,7 @@ type Options struct {
 	Docker *client.Client
 	// Images are the names of the images that sandboxes may have.
 	Images []string
-	// Runtimes are those that a sandbox may ask for beside the daemon's default.
+	// Runtimes are those that a sandbox may have, "" is the daemon's default. None is that alone.
 	Runtimes []string
 	// GVisor are the names of runtimes that are gVisor's, "" among them if the daemon's default is.
 	GVisor []string
@@ -60,6 +60,9 @@ type Proxy struct {
 func New(options Options) *Proxy {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
+	}
+	if len(options.Runtimes) == 0 {
+		options.Runtimes = []string{""}
 	}
 	p := &Proxy{options: options, ours: map[string]string{}}
 	dial := options.Docker.Dialer()
