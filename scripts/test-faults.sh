@@ -18,7 +18,7 @@ usage() {
 	cat <<-END
 		Usage: scripts/test-faults.sh [go test flag...]
 
-		Every fault in every phase takes most of an hour. With -run one can choose:
+		Every fault in every phase takes about half an hour. With -run one can choose:
 		  scripts/test-faults.sh -run 'TestFaults/redis.*/running'
 
 		Environment
