@@ -44,7 +44,8 @@ return reply
 
 // Acquire takes a session for a job, and makes one that does not exist. Owner is who runs the job, such as a
 // worker's id. If the job committed already, the Lease says so in Committed and holds nothing. While somebody
-// else has the session, the error is ErrBusy. The caller releases the lease.
+// else has the session, the error is ErrBusy; when ctx ended, it is the cause of that. The caller releases the
+// lease.
 func (s *Store) Acquire(ctx context.Context, session Session, owner, job string) (*Lease, error) {
 	if err := CheckName(session.Name); err != nil {
 		return nil, err
@@ -53,6 +54,9 @@ func (s *Store) Acquire(ctx context.Context, session Session, owner, job string)
 	reply, err := s.run(ctx, acquireScript, session, []string{s.keys.result(session, job)},
 		lease.token, owner, job, millis(leaseTime), millis(s.options.Expiry))
 	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		return nil, fmt.Errorf("acquire %s: %w", session, err)
 	}
 	switch reply[0] {

@@ -243,6 +243,17 @@ func TestOneThatWaitsEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, <-ended, reason)
 }
 
+// The end of a context may be noticed by whoever asks Redis: the reason is the same.
+func TestOneThatAsksEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, cancel := context.WithCancelCause(b.ctx)
+	reason := errors.New("canceled by someone")
+	cancel(reason)
+	_, err := b.Acquire(ctx, notes, "worker-2", "2")
+	require.ErrorIs(t, err, reason)
+}
+
 func TestManyJobsOfASessionRunOneAfterTheOther(t *testing.T) {
 	both(t, func(t *testing.T, b *bundle) {
 		const jobs = 20
