@@ -11,6 +11,9 @@ cache=${SANDLOOP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/sandloop}/vm
 image=${SANDLOOP_TEST_IMAGE:-sandloop/core:latest}
 minutes=${SANDLOOP_VM_TIMEOUT:-90}
 wanted=(check internal/sandbox/supervisor internal/sandbox/docker internal/reaper)
+# Software emulation ends a machine now and then, in a panic that is not the tests' doing.
+boots=4
+panicked=3
 # Emulated AVX is several times slower than what programs use without it.
 declare -A processor=([kvm]=host [tcg]="max,-avx,-avx2,la57=off")
 
@@ -23,14 +26,16 @@ usage() {
 	cat <<-END
 		Usage: scripts/test-vm.sh [check] [PACKAGE...]
 
-		Runs \`worker check\` and the tests of packages; by default:
+		Runs \`worker check\` and the tests of packages, each in a machine of its own; by default:
 		  ${wanted[*]}
-		The exit status is 0 when every test passed and the machine ended by itself.
+		The exit status is 0 when every test passed and each machine ended by itself. A machine
+		whose emulated kernel panics is booted again, up to $boots times, for the tests that
+		had not passed.
 
 		Environment
 		  SANDLOOP_CACHE         where the machine's disks are kept (now ${cache%/vm})
 		  SANDLOOP_TEST_IMAGE    the runtime image to test with (sandloop/core:latest)
-		  SANDLOOP_VM_TIMEOUT    minutes for a run of the machine (90)
+		  SANDLOOP_VM_TIMEOUT    minutes for a run of a machine (90)
 		  SANDLOOP_VM_RUN        run only the tests that match, as for go test -run
 		  SANDLOOP_VM_MEMORY     in megabytes (3584)
 		  SANDLOOP_TIME_SCALE    factor on the tests' time limits (20, or 1 with KVM)
@@ -90,7 +95,8 @@ image_disk() {
 		docker save --output "$work/image.tar" "$image"
 		qemu-img create -q -f qcow2 -b "$disk/root.ext4" -F raw "$work/image.qcow2"
 		payload_for_image "$work/load.ext4"
-		boot "$work/image.qcow2" off "$work/load.ext4" -drive "file=$work/image.tar,format=raw,if=virtio,readonly=on"
+		boot "$work/image.qcow2" off "$work/load.ext4" -drive "file=$work/image.tar,format=raw,if=virtio,readonly=on" ||
+			give_up vm "the machine did not take the image in" "run it again"
 		mv "$work/image.qcow2" "$image_file"
 		rm -f "$work/image.tar" "$work/load.ext4"
 	fi
@@ -105,10 +111,9 @@ payload_for_image() {
 	mke2fs -q -F -t ext4 -d "$payload" "$1" 16M >/dev/null 2>&1
 }
 
-# payload_disk FILE makes the disk with the sources (tests read
-# their neighbours), the programs and the tests.
-payload_disk() {
-	local payload=$work/payload program package binary
+# build_tests makes the sources (tests read their neighbours), the programs and the tests.
+build_tests() {
+	local program package
 	mkdir -p "$payload/source/bin" "$payload/tests"
 	# A file that was deleted and not committed is in the list, and no loss.
 	(cd "$root" && git ls-files -z --cached --others --exclude-standard |
@@ -119,15 +124,15 @@ payload_disk() {
 		(cd "$root" && CGO_ENABLED=0 nice go build -o "$payload/source/bin/" "./cmd/$program")
 	done
 	for package in "${wanted[@]}"; do
-		if [[ $package == check ]]; then
-			echo check >>"$payload/wanted"
-			continue
-		fi
-		binary=${package//\//-}.test
-		(cd "$root" && CGO_ENABLED=0 nice go test -c -o "$payload/tests/$binary" "./$package")
-		[[ -e $payload/tests/$binary ]] || give_up vm "$package has no tests" "name another package"
-		echo "$package $binary" >>"$payload/wanted"
+		[[ $package != check ]] || continue
+		(cd "$root" && CGO_ENABLED=0 nice go test -c -o "$payload/tests/${package//\//-}.test" "./$package")
+		[[ -e $payload/tests/${package//\//-}.test ]] || give_up vm "$package has no tests" "name another package"
 	done
+}
+
+# payload_disk FILE PACKAGE SKIP makes the disk with what was built and what to run of it.
+payload_disk() {
+	echo "$2 ${2//\//-}.test" >"$payload/wanted"
 	# Tests have less time than the machine, so that one that hangs is named.
 	cat >"$payload/environment" <<-END
 		CI=true
@@ -136,13 +141,36 @@ payload_disk() {
 		SANDLOOP_TIME_SCALE=${SANDLOOP_TIME_SCALE:-$([[ $accelerator == kvm ]] && echo 1 || echo 20)}
 		TEST_TIMEOUT=$((minutes * 3 / 4))m
 		TEST_RUN='${SANDLOOP_VM_RUN:-.}'
+		TEST_SKIP='$3'
 	END
 	mke2fs -q -F -t ext4 -d "$payload" "$1" 2G >/dev/null 2>&1
 }
 
+# test_package PACKAGE gives the status of its tests. After a panic the tests that passed
+# are not run again; one that failed stays failed.
+test_package() {
+	local package=$1 skip='' failed=0 status boot
+	for ((boot = 1; boot <= boots; boot++)); do
+		status=0
+		rm -f "$work/payload.ext4"
+		payload_disk "$work/payload.ext4" "$package" "${skip:+^($skip)\$}"
+		say vm "booting for $package (accelerator: $accelerator)"
+		boot "$image_file" on "$work/payload.ext4" || status=$?
+		((status == panicked)) || return $((status | failed))
+		[[ -z $(outcomes FAIL) ]] || failed=1
+		skip+=$(outcomes PASS | sed 's/^/|/' | tr -d '\n')
+		skip=${skip#|}
+		say vm "the machine's kernel panicked; tests that had passed by then: $(tr '|' '\n' <<<"$skip" | grep -c .)"
+	done
+	give_up vm "the machine's kernel panicked $boots times" "its last words are above"
+}
+
+# outcomes PASS|FAIL prints the tests that the console has with that outcome.
+outcomes() { sed -n "s/^--- $1: \([A-Za-z0-9_]*\) .*/\1/p" "$work/console"; }
+
 # boot DISK SNAPSHOT PAYLOAD [QEMU-OPTION...] runs the machine until it ends, with its
-# console on stdout, and gives the status that it ended with. With SNAPSHOT on, what it
-# writes on its disk goes to a temporary file.
+# console on stdout, and gives the status that it ended with, or $panicked. With SNAPSHOT
+# on, what it writes on its disk goes to a temporary file.
 boot() {
 	local console=$work/console code=0 status
 	local -a options=(
@@ -165,6 +193,8 @@ boot() {
 	status=$(sed -n 's/^vm: finished with status \([0-9]*\)\r*$/\1/p' "$console" | tail -n 1)
 	if [[ $code -eq 124 ]]; then
 		give_up vm "the machine did not end within $minutes minutes" "its last words are above"
+	elif [[ -z $status ]] && grep -qF 'Kernel panic - ' "$console"; then
+		return "$panicked"
 	elif [[ $code -ne 0 || -z $status ]]; then
 		give_up vm "the machine ended without a result (qemu's status: $code)" "its last words are above"
 	fi
@@ -198,14 +228,16 @@ main() {
 	trap 'exit 130' INT TERM HUP
 
 	accelerator=$(accelerator)
-	local status=0
+	payload=$work/payload
+	local package status=0
 	root_disk
 	image_disk
 	say vm "building the tests"
-	payload_disk "$work/payload.ext4"
-	say vm "booting (accelerator: $accelerator)"
-	boot "$image_file" on "$work/payload.ext4" || status=$?
-	say vm "done in $SECONDS s, status $status"
+	build_tests
+	for package in "${wanted[@]}"; do
+		test_package "$package" || status=1
+		say vm "$package is done, $SECONDS s from the start; status so far $status"
+	done
 	exit "$status"
 }
 

@@ -50,7 +50,7 @@ check() {
 # run_tests PACKAGE BINARY runs a test binary where `go test` would. Most of the time a test
 # waits for limits, which are long here, so more run at once than there are processors.
 run_tests() {
-	cd "$source/$1" && "$payload/tests/$2" -test.v -test.parallel 3 -test.timeout "$TEST_TIMEOUT" -test.run "$TEST_RUN"
+	cd "$source/$1" && "$payload/tests/$2" -test.v -test.parallel 3 -test.timeout "$TEST_TIMEOUT" -test.run "$TEST_RUN" -test.skip "$TEST_SKIP"
 }
 
 # test_everything runs what the payload holds.
