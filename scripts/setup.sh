@@ -45,7 +45,7 @@ usage() {
 		                         (now $state)
 		  SANDLOOP_DOCKERD_FLAGS more flags for a dockerd that set-up starts
 		  SANDLOOP_BASE_IMAGE    base that runtime images are built on when it is here or
-		                         a registry has it (debian:bookworm-slim)
+		                         a registry has it (the pinned one of images/Dockerfile)
 		  SANDLOOP_RELOAD_DOCKER with any value, \`gvisor\` may have a daemon that set-up did not start
 		                         read its configuration again
 	END

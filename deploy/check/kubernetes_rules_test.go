@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// pinned images name a whole version or the digest.
-var pinned = regexp.MustCompile(`^[a-z0-9./-]+(:[0-9]+\.[0-9]+\.[0-9]+(-[a-z0-9.-]+)?|@sha256:[0-9a-f]{64})$`)
+// pinned images name a whole version, the digest, or both.
+var pinned = regexp.MustCompile(`^[a-z0-9./-]+(:[0-9]+\.[0-9]+\.[0-9]+(-[a-z0-9.-]+)?(@sha256:[0-9a-f]{64})?|@sha256:[0-9a-f]{64})$`)
 
 // selected names the pods that a selector matches.
 func selected(t *testing.T, o *objects, selector *metav1.LabelSelector) []string {

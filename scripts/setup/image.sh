@@ -49,7 +49,8 @@ image_recipe() {
 # image_build REF RECIPE PACKAGES prefers the base of a registry, which most
 # people know, and else makes the image from Debian packages alone.
 image_build() {
-	local base=${SANDLOOP_BASE_IMAGE:-debian:bookworm-slim}
+	local base
+	base=${SANDLOOP_BASE_IMAGE:-$(sed -n 's/^ARG BASE=//p' "$root/images/Dockerfile")}
 	if image_base "$base" 5; then
 		say image "building $1 on $base"
 		image_from_base "$base" "$@" && return
