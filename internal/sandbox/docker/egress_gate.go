@@ -2,6 +2,7 @@ package docker
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -101,7 +102,7 @@ func (r *Runner) removeGate(ctx context.Context, g *gate) error {
 
 // startGate starts the proxy in a container of an image, of which it uses nothing.
 func (r *Runner) startGate(ctx context.Context, imageID string) (_ *gate, err error) {
-	config, host := r.gateConfig(imageID, time.Now())
+	config, host := GateConfig(r.gateSpec(imageID, time.Now()))
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
 	name := r.newName() + "-egress"
@@ -134,36 +135,52 @@ func (r *Runner) startGate(ctx context.Context, imageID string) (_ *gate, err er
 	return g, r.hear(ctx, g)
 }
 
-// gateConfig is that of the proxy's container. It is pure but for the options.
-func (r *Runner) gateConfig(imageID string, now time.Time) (*container.Config, *container.HostConfig) {
+// gateSpec is that of this worker's gate.
+func (r *Runner) gateSpec(imageID string, now time.Time) GateSpec {
+	return GateSpec{
+		ImageID: imageID, Outgoing: r.options.Egress.Outgoing, DNS: r.options.Egress.DNS, Seccomp: r.options.Seccomp, CgroupV2: r.daemon.cgroupV2,
+		Worker: r.options.Worker, Installation: r.options.Installation,
+		Expires: now.Add(createTimeout + readyTimeout), // it counts only until the container runs
+	}
+}
+
+// GateSpec is all that decides how the proxy's container is made.
+type GateSpec struct {
+	// ImageID is the digest of an image, of which nothing is used.
+	ImageID string
+	// Outgoing and DNS are those of [Egress], Seccomp and CgroupV2 those of [ContainerSpec].
+	Outgoing, DNS, Seccomp string
+	CgroupV2               bool
+	// Worker and Installation become labels, and Expires too.
+	Worker, Installation string
+	Expires              time.Time
+}
+
+// GateConfig makes the two halves of Docker's configuration of the proxy's container. It is pure.
+func GateConfig(g GateSpec) (*container.Config, *container.HostConfig) {
 	noTimeout, pids, off := 0, int64(gatePIDs), false
 	args := []string{fmt.Sprintf("--listen=:%d", egressPort)}
-	if dns := r.options.Egress.DNS; dns != "" {
-		args = append(args, "--dns="+dns)
-	}
-	outgoing := container.NetworkMode(r.options.Egress.Outgoing)
-	if outgoing == "" {
-		outgoing = "bridge"
+	if g.DNS != "" {
+		args = append(args, "--dns="+g.DNS)
 	}
 	config := &container.Config{
-		Image: imageID, Entrypoint: []string{initDir + "/" + egressName}, Cmd: args, WorkingDir: "/", Hostname: egressHost,
+		Image: g.ImageID, Entrypoint: []string{initDir + "/" + egressName}, Cmd: args, WorkingDir: "/", Hostname: egressHost,
 		User: uidGID, Env: []string{fmt.Sprintf("GOMEMLIMIT=%d", gateMemory*3/4)},
 		// The container ends when its worker does: its stdin closes with the one attachment.
 		AttachStdin: true, OpenStdin: true, StdinOnce: true, AttachStdout: true, AttachStderr: true,
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}}, StopSignal: "SIGKILL", StopTimeout: &noTimeout,
 		Labels: map[string]string{
-			labels.Installation: r.options.Installation, labels.Owner: r.options.Worker, labels.Role: labels.RoleEgress,
-			// It counts only until the container runs.
-			labels.Expires: strconv.FormatInt(now.Add(createTimeout+readyTimeout).Unix(), 10),
+			labels.Installation: g.Installation, labels.Owner: g.Worker, labels.Role: labels.RoleEgress,
+			labels.Expires: strconv.FormatInt(g.Expires.Unix(), 10),
 		},
 	}
 	return config, &container.HostConfig{
 		AutoRemove: true, // a dead worker cannot remove it; its volume goes too
-		LogConfig:  container.LogConfig{Type: "none"}, NetworkMode: outgoing, ReadonlyRootfs: true,
+		LogConfig:  container.LogConfig{Type: "none"}, NetworkMode: container.NetworkMode(cmp.Or(g.Outgoing, "bridge")), ReadonlyRootfs: true,
 		// A volume without a name, which holds the program. Root owns it, and nothing here is root.
 		Mounts:      []mount.Mount{{Type: mount.TypeVolume, Target: initDir}},
 		CapDrop:     []string{"ALL"},
-		SecurityOpt: securityOptions(r.options.Seccomp), IpcMode: container.IPCModePrivate, CgroupnsMode: cgroupns(r.daemon.cgroupV2),
+		SecurityOpt: securityOptions(g.Seccomp), IpcMode: container.IPCModePrivate, CgroupnsMode: cgroupns(g.CgroupV2),
 		// Sandboxes sending their own packets through it, to what it can reach.
 		Sysctls: map[string]string{"net.ipv4.ip_forward": "0"}, Init: &off,
 		Resources: container.Resources{

@@ -22,6 +22,8 @@ import (
 const (
 	// laneBits is the prefix length of a lane: the network's, the gateway's, the proxy's and the sandbox's address are of its eight.
 	laneBits = 29
+	// lanePrefix is what the names of lanes begin with; twelve hexadecimal digits follow.
+	lanePrefix = "sandloop-lane-"
 	// laneTries is how often a free block of addresses is looked for.
 	laneTries = 20
 )
@@ -56,8 +58,7 @@ func (r *Runner) newLane(ctx context.Context, imageID string) (*lane, error) {
 			return nil, err
 		}
 	}
-	endpoint := &network.EndpointSettings{IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: l.Proxy.String()}}
-	if err := r.docker.NetworkConnect(ctx, l.Network, g.id, endpoint); err != nil {
+	if err := r.docker.NetworkConnect(ctx, l.Network, g.id, GateEndpoint(l.Proxy)); err != nil {
 		return nil, errors.Join(fmt.Errorf("connect the proxy to network %s: %w", l.Network, err), r.removeLane(ctx, l))
 	}
 	return l, nil
@@ -83,9 +84,8 @@ func (r *Runner) createLane(ctx context.Context, block netip.Prefix) (Lane, erro
 	defer cancel()
 	var random [6]byte
 	_, _ = rand.Read(random[:]) // never fails
-	l := Lane{Network: "sandloop-lane-" + hex.EncodeToString(random[:])}
+	l := Lane{Network: lanePrefix + hex.EncodeToString(random[:]), Proxy: GateAddress(block)}
 	options := LaneConfig(block, r.options.Worker, r.options.Installation)
-	l.Proxy = block.Addr().Next().Next()
 	if _, err := r.docker.NetworkCreate(ctx, l.Network, options); err != nil {
 		err = fmt.Errorf("create network %s of %s: %w", l.Network, block, err)
 		if client.IsErrConnectionFailed(err) {
