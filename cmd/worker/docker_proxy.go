@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 
 	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
@@ -21,9 +23,11 @@ and no Redis; the worker needs the proxy's socket alone:
   worker docker-proxy --listen /run/sandloop/docker.sock
   worker --config ... with sandbox.docker_host: unix:///run/sandloop/docker.sock
 
-Both must have the same limits, languages and settings of the section sandbox.
+Both must have the same limits, languages and settings of the sections sandbox and network.
 
-Exit codes: 0 stopped as told, 1 could not start or failed, 2 bad command line.`
+With --ping it serves nothing: it asks the one that serves the socket whether the daemon behind it answers.
+
+Exit codes: 0 stopped as told or the daemon answers, 1 could not start or failed, 2 bad command line.`
 
 func newDockerProxyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
@@ -31,9 +35,13 @@ func newDockerProxyCommand(a *app) *cobra.Command {
 	}
 	socket := cmd.Flags().String("listen", "", "serve this Unix `socket`, which its owner and group may use")
 	installation := cmd.Flags().String("installation", "", "serve no other installation than that with this `id`")
+	ping := cmd.Flags().Bool("ping", false, "ask the docker-proxy at the socket whether its daemon answers")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *socket == "" {
 			return &usageError{fmt.Errorf("--listen: is not given: want the path of a socket")}
+		}
+		if *ping {
+			return pingDockerProxy(cmd.Context(), *socket)
 		}
 		loaded, err := config.Load(cmd.Flags())
 		if err != nil {
@@ -42,6 +50,21 @@ func newDockerProxyCommand(a *app) *cobra.Command {
 		return a.dockerProxy(cmd.Context(), loaded, *socket, *installation)
 	}
 	return cmd
+}
+
+// pingDockerProxy is for health checks of Docker, where the image has no other program that could ask.
+func pingDockerProxy(ctx context.Context, socket string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	docker, err := client.NewClientWithOpts(client.WithHost("unix://" + socket))
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	defer func() { err = errors.Join(err, docker.Close()) }()
+	if _, err := docker.Ping(ctx); err != nil {
+		return fmt.Errorf("no docker-proxy with a daemon answers at %s: %w", socket, err)
+	}
+	return nil
 }
 
 // dockerProxy serves the socket until ctx ends.
@@ -71,6 +94,10 @@ func (a *app) dockerProxy(ctx context.Context, c config.Config, socket, installa
 	if err != nil {
 		return &startError{[]error{err}}
 	}
+	egress, err := egressBehindProxy(c.Network)
+	if err != nil {
+		return &startError{[]error{err}}
+	}
 	info, err := docker.Info(ctx)
 	if err != nil {
 		return &startError{[]error{fmt.Errorf("docker: ask the daemon about itself: %w", err)}}
@@ -82,8 +109,21 @@ func (a *app) dockerProxy(ctx context.Context, c config.Config, socket, installa
 	log.Info("docker-proxy is served", "socket", socket, "daemon", docker.DaemonHost())
 	return dockerproxy.New(dockerproxy.Options{
 		Docker: docker, Images: images, Runtimes: allowedRuntimes(c.Sandbox), Seccomp: profile, GVisor: gVisorRuntimes(info),
-		Maxima: c.Limits.Maxima.Sandbox(), Network: c.Sandbox.AllowNetwork, Installation: installation, Log: log,
+		Maxima: c.Limits.Maxima.Sandbox(), Network: c.Sandbox.AllowNetwork, Egress: egress, Installation: installation, Log: log,
 	}).Serve(ctx, listener)
+}
+
+// egressBehindProxy is what workers behind docker-proxy need for jobs with a network; nil is that none has one.
+func egressBehindProxy(c config.Network) (*dockerproxy.Egress, error) {
+	options, err := egressOptions(c)
+	if options == nil || err != nil {
+		return nil, err
+	}
+	program, err := os.ReadFile(options.ProxyPath)
+	if err != nil {
+		return nil, fmt.Errorf("egress-proxy: %w", err)
+	}
+	return &dockerproxy.Egress{Program: program, Outgoing: options.Outgoing, Subnet: options.Subnet, DNS: options.DNS}, nil
 }
 
 // allowedRuntimes are those that the settings give to some tenant. Where sandbox.runtime is set the daemon's default is none of them.

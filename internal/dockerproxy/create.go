@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"reflect"
 	"regexp"
 	"slices"
@@ -24,18 +25,23 @@ import (
 	"github.com/sandloop/sandloop/internal/sandbox/labels"
 )
 
-// create lets a container through that docker.HostConfig would make: of a request is read what a worker can choose, a container is made of that, and
-// the two must be the same. So whatever is added to the isolation is demanded here at once.
+// create lets a container through that internal/sandbox/docker would make: of a request is read what a worker can choose, a container is made of that,
+// and the two must be the same. So whatever is added to the isolation is demanded here at once.
 func (p *Proxy) create(ctx context.Context, c *call) error {
-	spec, err := p.sandbox(c)
+	spec, err := p.container(c)
 	if err != nil {
 		return err
+	}
+	if spec.Lane != nil {
+		if err := p.hasLane(ctx, spec); err != nil {
+			return err
+		}
 	}
 	return p.knowsImage(ctx, spec.ImageID)
 }
 
-// sandbox does all of create for which the daemon need not be asked.
-func (p *Proxy) sandbox(c *call) (docker.ContainerSpec, error) {
+// container does all of create for which the daemon need not be asked. Of a gate the spec has the image alone.
+func (p *Proxy) container(c *call) (docker.ContainerSpec, error) {
 	var asked container.CreateRequest
 	if err := decode(c.body, &asked); err != nil {
 		return docker.ContainerSpec{}, err
@@ -46,17 +52,29 @@ func (p *Proxy) sandbox(c *call) (docker.ContainerSpec, error) {
 	if name := c.query.Get("name"); !ourName.MatchString(name) {
 		return docker.ContainerSpec{}, refuse("the name %.80q is not one of sandloop's", name)
 	}
-	spec, err := p.specOf(asked)
-	if err != nil {
-		return spec, err
+	if !p.isOurs(asked.Labels[labels.Installation]) {
+		return docker.ContainerSpec{}, refuse("want the label %s", labels.Installation)
 	}
 	var wanted container.CreateRequest
-	if asked.Labels[labels.Role] == labels.RoleInitVolume {
-		wanted.Config, wanted.HostConfig = docker.FillConfig(spec)
-	} else {
-		wanted.Config, wanted.HostConfig = docker.HostConfig(spec)
+	var spec docker.ContainerSpec
+	var err error
+	switch asked.Labels[labels.Role] {
+	case labels.RoleEgress:
+		wanted.Config, wanted.HostConfig, err = p.gate(asked)
+		spec.ImageID = asked.Image
+	case labels.RoleInitVolume:
+		if spec, err = p.specOf(asked); err == nil {
+			wanted.Config, wanted.HostConfig = docker.FillConfig(spec)
+		}
+	default:
+		if spec, err = p.specOf(asked); err == nil {
+			wanted.Config, wanted.HostConfig = docker.HostConfig(spec)
+		}
 	}
-	if err := same(asked, wanted); err != nil {
+	if err == nil {
+		err = same(asked, wanted)
+	}
+	if err != nil {
 		return spec, err
 	}
 	c.body, _ = json.Marshal(wanted) // it was decoded from JSON
@@ -77,6 +95,12 @@ func (p *Proxy) specOf(asked container.CreateRequest) (docker.ContainerSpec, err
 	if len(asked.Cmd) == 1 {
 		spec.Deadline, _ = time.ParseDuration(strings.TrimPrefix(asked.Cmd[0], "--deadline="))
 	}
+	if mode := string(host.NetworkMode); docker.IsLaneName(mode) {
+		spec.Network, spec.Lane = true, &docker.Lane{Network: mode}
+		if len(host.DNS) > 0 {
+			spec.Lane.Proxy, _ = netip.ParseAddr(host.DNS[0])
+		}
+	}
 	for _, m := range host.Mounts {
 		switch m.Type {
 		case mount.TypeVolume:
@@ -88,11 +112,11 @@ func (p *Proxy) specOf(asked container.CreateRequest) (docker.ContainerSpec, err
 		}
 	}
 	switch {
-	case !p.isOurs(spec.Installation):
-		return spec, refuse("want the label %s", labels.Installation)
 	case !initVolume.MatchString(spec.InitVolume):
 		return spec, refuse("the volume %.80q is not one of sandloop's", spec.InitVolume)
-	case spec.Network && !p.options.Network:
+	case spec.Lane != nil && p.options.Egress == nil:
+		return spec, errNoRules
+	case spec.Network && spec.Lane == nil && !p.options.Network:
 		return spec, refuse("sandboxes have no network here (sandbox.allow_network)")
 	case set[labels.Role] == labels.RoleInitVolume:
 		return spec, nil // it has no limits and the daemon's runtime, since it is never started

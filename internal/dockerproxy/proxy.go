@@ -39,6 +39,8 @@ type Options struct {
 	Maxima sandbox.Limits
 	// Network lets sandboxes have Docker's bridge.
 	Network bool
+	// Egress lets sandboxes have a network with a gate of ours in it; nil is that none has, and that no network is made.
+	Egress *Egress
 	// Installation, if not empty, is the only one whose containers may be made and touched.
 	Installation string
 	// Log is told of each request that is refused; nil is silence.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
-	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/volume"
 
 	"github.com/sandloop/sandloop/internal/sandbox/docker"
@@ -43,17 +42,21 @@ var rules = []rule{
 
 	{http.MethodGet, path(`/containers/json`), map[string][]string{"all": {yes}, "filters": nil}, (*Proxy).list},
 	{http.MethodPost, path(`/containers/create`), map[string][]string{"name": nil}, (*Proxy).create},
-	{http.MethodGet, path(`/containers/` + anyName + `/json`), nil, of(labels.RoleSandbox, labels.RoleInitVolume)},
-	{http.MethodPost, path(`/containers/` + anyName + `/start`), nil, of(labels.RoleSandbox)},
+	{http.MethodGet, path(`/containers/` + anyName + `/json`), nil, of(labels.RoleSandbox, labels.RoleInitVolume, labels.RoleEgress)},
+	{http.MethodPost, path(`/containers/` + anyName + `/start`), nil, of(labels.RoleSandbox, labels.RoleEgress)},
 	{
 		http.MethodPost, path(`/containers/` + anyName + `/attach`),
 		map[string][]string{"stream": {yes}, "stdin": {yes}, "stdout": {yes}, "stderr": {yes}},
 		(*Proxy).attach,
 	},
-	{http.MethodPost, path(`/containers/` + anyName + `/wait`), map[string][]string{"condition": {"removed"}}, of(labels.RoleSandbox)},
+	{http.MethodPost, path(`/containers/` + anyName + `/wait`), map[string][]string{"condition": {"removed"}}, of(labels.RoleSandbox, labels.RoleEgress)},
 	{http.MethodPost, path(`/containers/` + anyName + `/rename`), map[string][]string{"name": nil}, (*Proxy).rename},
 	{http.MethodPost, path(`/containers/` + anyName + `/update`), nil, (*Proxy).update},
-	{http.MethodDelete, path(`/containers/` + anyName), map[string][]string{"force": {yes}, "v": {yes}}, of(labels.RoleSandbox, labels.RoleInitVolume)},
+	{
+		http.MethodDelete, path(`/containers/` + anyName),
+		map[string][]string{"force": {yes}, "v": {yes}},
+		of(labels.RoleSandbox, labels.RoleInitVolume, labels.RoleEgress),
+	},
 	// A container of the volume's role is never started, so what is put into it is sandbox-init and nothing that runs.
 	{http.MethodHead, path(`/containers/` + anyName + `/archive`), map[string][]string{"path": {docker.InitPath}}, of(labels.RoleInitVolume)},
 	{
@@ -66,9 +69,12 @@ var rules = []rule{
 	{http.MethodGet, path(`/volumes`), map[string][]string{"filters": nil}, (*Proxy).list},
 	{http.MethodDelete, path(`/volumes/` + anyName), nil, (*Proxy).removeVolume},
 
-	// The reaper removes networks that a worker left which had the daemon itself.
+	{http.MethodPost, path(`/networks/create`), nil, (*Proxy).createLane},
+	{http.MethodPost, path(`/networks/` + anyName + `/connect`), nil, (*Proxy).connectGate},
+	{http.MethodPost, path(`/networks/` + anyName + `/disconnect`), nil, (*Proxy).disconnectGate},
+	// The reaper removes what a dead worker left, also one that had the daemon itself or other settings.
 	{http.MethodGet, path(`/networks`), map[string][]string{"filters": nil}, (*Proxy).list},
-	{http.MethodDelete, path(`/networks/` + anyName), nil, (*Proxy).removeNetwork},
+	{http.MethodDelete, path(`/networks/` + anyName), nil, (*Proxy).removeLane},
 }
 
 func path(pattern string) *regexp.Regexp { return regexp.MustCompile(`^` + pattern + `$`) }
@@ -167,30 +173,45 @@ func of(roles ...string) func(*Proxy, context.Context, *call) error {
 // own makes sure that a container is ours, and names it by its id from then on: a name may be another's a moment later.
 func (p *Proxy) own(ctx context.Context, c *call, roles ...string) error {
 	name := c.names[0]
+	id, role, err := p.ownID(ctx, name, roles...)
+	if err != nil {
+		return err
+	}
+	// Where jobs have no network a gate that is left can go, and do nothing else.
+	if role == labels.RoleEgress && p.options.Egress == nil && c.method != http.MethodGet && c.method != http.MethodDelete {
+		return errNoRules
+	}
+	c.path = strings.Replace(c.path, "/containers/"+name, "/containers/"+id, 1)
+	return nil
+}
+
+// ownID is the id and the role of a container that is ours and has one of the roles.
+func (p *Proxy) ownID(ctx context.Context, name string, roles ...string) (id, role string, err error) {
 	p.mu.Lock()
 	role, known := p.ours[name]
 	p.mu.Unlock()
+	id = name
 	if !known {
 		found, err := p.options.Docker.ContainerInspect(ctx, name)
 		if err != nil {
-			return err
+			return "", "", err
 		}
 		if found.Config == nil {
-			return refuse("the container is none of sandloop's")
+			return "", "", refuse("the container is none of sandloop's")
 		}
 		role = found.Config.Labels[labels.Role]
 		installation := found.Config.Labels[labels.Installation]
 		// Installations share the volume of one sandbox-init, and so the container that is the lock on its filling.
 		if shared := role == labels.RoleInitVolume && installation != ""; !shared && !p.isOurs(installation) {
-			return refuse("the container is none of sandloop's")
+			return "", "", refuse("the container is none of sandloop's")
 		}
-		p.remember(found.ID, role)
-		c.path = strings.Replace(c.path, "/containers/"+name, "/containers/"+found.ID, 1)
+		id = found.ID
+		p.remember(id, role)
 	}
 	if !slices.Contains(roles, role) {
-		return refuse("the container is a %.40q, with which workers do not do this", role)
+		return "", "", refuse("the container is a %.40q, with which workers do not do this", role)
 	}
-	return nil
+	return id, role, nil
 }
 
 // remembered is how many containers are remembered; beyond it all are looked at anew.
@@ -207,7 +228,7 @@ func (p *Proxy) remember(id, role string) {
 
 func (p *Proxy) attach(ctx context.Context, c *call) error {
 	c.body, c.upgrade = nil, true
-	return p.own(ctx, c, labels.RoleSandbox)
+	return p.own(ctx, c, labels.RoleSandbox, labels.RoleEgress)
 }
 
 var ourName = regexp.MustCompile(`^sandloop-[a-zA-Z0-9_.-]{1,240}$`)
@@ -266,18 +287,5 @@ func (p *Proxy) removeVolume(ctx context.Context, c *call) error {
 	if !p.isOurs(found.Labels[labels.Installation]) || found.Labels[labels.Role] != labels.RoleInitVolume {
 		return refuse("the volume is none of sandloop's")
 	}
-	return nil
-}
-
-func (p *Proxy) removeNetwork(ctx context.Context, c *call) error {
-	c.body = nil
-	found, err := p.options.Docker.NetworkInspect(ctx, c.names[0], network.InspectOptions{})
-	if err != nil {
-		return err
-	}
-	if !p.isOurs(found.Labels[labels.Installation]) {
-		return refuse("the network is none of sandloop's")
-	}
-	c.path = "/networks/" + found.ID // a name may be another's a moment later
 	return nil
 }
