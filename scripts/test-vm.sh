@@ -120,7 +120,7 @@ build_tests() {
 		tar --null --files-from=- --ignore-failed-read --create --file=- 2>/dev/null) |
 		tar --extract --directory "$payload/source"
 	cp "$root/scripts/vm/guest.sh" "$payload/"
-	for program in sandbox-init worker; do
+	for program in sandbox-init egress-proxy worker; do
 		(cd "$root" && CGO_ENABLED=0 nice go build -o "$payload/source/bin/" "./cmd/$program")
 	done
 	for package in "${wanted[@]}"; do
@@ -137,6 +137,7 @@ payload_disk() {
 	cat >"$payload/environment" <<-END
 		CI=true
 		SANDLOOP_INIT=/opt/sandloop/source/bin/sandbox-init
+		SANDLOOP_EGRESS_PROXY=/opt/sandloop/source/bin/egress-proxy
 		SANDLOOP_TEST_IMAGE=$image
 		SANDLOOP_TIME_SCALE=${SANDLOOP_TIME_SCALE:-$([[ $accelerator == kvm ]] && echo 1 || echo 20)}
 		TEST_TIMEOUT=$((minutes * 3 / 4))m

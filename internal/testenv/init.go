@@ -44,33 +44,36 @@ func buildStatic(program string) (string, error) {
 	return path, os.Rename(built, path)
 }
 
-// ProxyPath returns the absolute path of an egress-proxy binary that was built from this checkout.
+// ProxyPath returns the absolute path of an egress-proxy binary: SANDLOOP_EGRESS_PROXY if that is
+// set, else one built from this checkout.
 func ProxyPath(t testing.TB) string {
 	t.Helper()
-	path, err := builtProxy()
-	if err != nil {
-		t.Fatalf("egress-proxy: %v", err) // code that does not build is no reason to skip
-	}
-	return path
+	return program(t, "SANDLOOP_EGRESS_PROXY", builtProxy)
 }
 
 // InitPath returns the absolute path of a sandbox-init binary: SANDLOOP_INIT if that is
 // set, else one built from this checkout.
 func InitPath(t testing.TB) string {
 	t.Helper()
-	if path := os.Getenv("SANDLOOP_INIT"); path != "" {
+	return program(t, "SANDLOOP_INIT", builtInit)
+}
+
+// program is the file that the variable names, or else what build builds.
+func program(t testing.TB, variable string, build func() (string, error)) string {
+	t.Helper()
+	if path := os.Getenv(variable); path != "" {
 		absolute, err := filepath.Abs(path)
 		if err != nil {
-			t.Fatalf("SANDLOOP_INIT: %v", err)
+			t.Fatalf("%s: %v", variable, err)
 		}
 		if _, err := os.Stat(absolute); err != nil { //nolint:gosec // whoever runs the tests names the file
-			missing(t, "SANDLOOP_INIT: %v", err)
+			missing(t, "%s: %v", variable, err)
 		}
 		return absolute
 	}
-	path, err := builtInit()
+	path, err := build()
 	if err != nil {
-		t.Fatalf("sandbox-init: %v", err) // code that does not build is no reason to skip
+		t.Fatalf("%v", err) // code that does not build is no reason to skip
 	}
 	return path
 }
