@@ -1,6 +1,8 @@
 package docker
 
 import (
+	"time"
+
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/wire"
 )
@@ -98,15 +100,24 @@ func compileStep(step stepOutput, v verdict) *sandbox.Step {
 	return compile
 }
 
-// ended is the step's report; a step that never ended has one that only holds its totals as far as they are known.
+// maxClaim is longer than any step takes, and so short that a sum of some does not overflow.
+const maxClaim = sandbox.Seconds(365 * 24 * time.Hour)
+
+// ended is the step's report, without numbers that cannot be; a step that never ended has one that only holds its totals as far as they are known.
 func (s stepOutput) ended() wire.StepReport {
+	report := wire.StepReport{Name: s.name, ExitCode: exitKilled}
 	if s.report != nil {
-		return *s.report
+		report = *s.report
 	}
-	return wire.StepReport{
-		Name: s.name, ExitCode: exitKilled,
-		StdoutTotal: int64(len(s.heads[0]) + len(s.tails[0])), StderrTotal: int64(len(s.heads[1]) + len(s.tails[1])),
+	report.StdoutTotal = max(report.StdoutTotal, int64(len(s.heads[0])+len(s.tails[0])))
+	report.StderrTotal = max(report.StderrTotal, int64(len(s.heads[1])+len(s.tails[1])))
+	for _, took := range []*sandbox.Seconds{&report.Duration, &report.CPUUser, &report.CPUSystem} {
+		*took = min(max(*took, 0), maxClaim)
 	}
+	for _, count := range []*int64{&report.PeakMemory, &report.OOMKills, &report.PIDsDenied} {
+		*count = max(*count, 0)
+	}
+	return report
 }
 
 func (s stepOutput) streams() (stdout, stderr sandbox.Stream) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"github.com/sandloop/sandloop/internal/sandbox"
@@ -26,6 +27,8 @@ type session struct {
 	expires time.Time
 	tests   chan *testCase // on their way to send; nil ends them
 
+	// steps are those that reports are due on, which the tests of a series become too. They are receive's alone: send may still be at the spec.
+	steps  []wire.Step
 	report report
 	file   *sandbox.File // being received
 	left   int64         // bytes that file still lacks
@@ -58,6 +61,8 @@ type report struct {
 	steps []stepOutput
 	files []sandbox.File
 	end   *wire.End
+	// early tells that the end came before the last step, or that one is said to have been canceled: right only after a cancel.
+	early bool
 	fault string
 	// unclean tells that the test that was sent last did not begin.
 	unclean bool
@@ -136,6 +141,7 @@ func (s *session) sendBytes(data []byte) error {
 // receive reads frames until the end, a fault or an error of the stream, which is io.ErrUnexpectedEOF
 // when it just stops. s.report holds what came, whatever is returned.
 func (s *session) receive() error {
+	s.steps = s.job.spec.Steps
 	if s.tests != nil {
 		defer close(s.tests)
 	}
@@ -161,20 +167,20 @@ func (s *session) frame(kind wire.Type, payload []byte) error {
 		if err := json.Unmarshal(payload, &fault); err != nil {
 			return fmt.Errorf("%w: %w", errProtocol, err)
 		}
-		s.report.fault, s.report.unclean = cmp.Or(fault.Message, "no reason given"), fault.Unclean
+		s.report.fault, s.report.unclean = cmp.Or(shortText(fault.Message), "no reason given"), fault.Unclean
 		return nil
 	case kind == wire.TypeStart && s.report.start == nil:
 		s.report.start = new(wire.Start)
 		s.report.steps = []stepOutput{{name: s.stepName(0)}}
 		s.started()
 		s.spans.begin(s.stepName(0))
-		if err := decode(payload, s.report.start); err != nil {
+		if err := checkStart(payload, s.report.start); err != nil {
 			return err
 		}
 		if s.job.onStart != nil {
 			s.job.onStart(s.report.start.Kernel)
 		}
-		if s.job.tests != nil && len(s.job.spec.Steps) == 0 {
+		if s.job.tests != nil && len(s.steps) == 0 {
 			s.nextTest()
 		}
 		return nil
@@ -195,8 +201,9 @@ func (s *session) frame(kind wire.Type, payload []byte) error {
 	case wire.TypeData:
 		return s.fileData(payload)
 	case wire.TypeEnd:
-		s.report.end = new(wire.End)
-		return decode(payload, s.report.end)
+		end, err := readEnd(payload)
+		s.report.end, s.report.early = end, err == nil && s.early()
+		return err
 	default:
 		return fmt.Errorf("%w: of unknown type", errProtocol)
 	}
@@ -213,11 +220,11 @@ func decode(payload []byte, target any) error {
 // the step's limit, whoever wrote it.
 func (s *session) output(kind wire.Type, payload []byte) error {
 	current := len(s.report.steps) - 1
-	if current >= len(s.job.spec.Steps) || len(payload) == 0 || (payload[0] != wire.StreamStdout && payload[0] != wire.StreamStderr) {
+	if current >= len(s.steps) || len(payload) == 0 || (payload[0] != wire.StreamStdout && payload[0] != wire.StreamStderr) {
 		return fmt.Errorf("%w: of no stream of a step", errProtocol)
 	}
 	stream, data := int(payload[0]-wire.StreamStdout), payload[1:]
-	step, spec := &s.report.steps[current], s.job.spec.Steps[current]
+	step, spec := &s.report.steps[current], s.steps[current]
 	if int64(len(step.heads[stream])+len(step.tails[stream])+len(data)) > spec.Output {
 		return fmt.Errorf("%w: more output than is kept", errProtocol)
 	}
@@ -261,13 +268,13 @@ func (s *session) talkFrame(kind wire.Type, payload []byte) error {
 
 func (s *session) step(payload []byte) error {
 	current := len(s.report.steps) - 1
-	if current >= len(s.job.spec.Steps) {
+	if current >= len(s.steps) {
 		return fmt.Errorf("%w: more steps than were asked for", errProtocol)
 	}
 	s.report.steps[current].report = new(wire.StepReport)
 	s.report.steps = append(s.report.steps, stepOutput{name: s.stepName(current + 1)})
 	report := s.report.steps[current].report
-	if err := decode(payload, report); err != nil {
+	if err := checkStep(payload, s.report.steps[current].name, report); err != nil {
 		return err
 	}
 	s.spans.end(*report)
@@ -282,7 +289,7 @@ func (s *session) step(payload []byte) error {
 	case tests.running:
 		s.testDone()
 		s.nextTest()
-	case current == len(s.job.spec.Steps)-1 && !report.Failed():
+	case current == len(s.steps)-1 && !report.Failed():
 		s.nextTest()
 	}
 	return nil
@@ -299,7 +306,7 @@ func (s *session) testDone() {
 	s.job.tests.done(result)
 	s.report.files = nil
 	s.report.steps = append(s.report.steps[:last:last], stepOutput{})
-	s.job.spec.Steps = s.job.spec.Steps[:last:last]
+	s.steps = s.steps[:last:last]
 }
 
 // nextTest has the next test of the series sent, if there is one and the container has time for it.
@@ -314,7 +321,7 @@ func (s *session) nextTest() {
 		s.expect(reportMargin)
 	} else {
 		tests.running = true
-		s.job.spec.Steps = append(s.job.spec.Steps, test.test.Step)
+		s.steps = append(s.steps, test.test.Step)
 		s.report.steps[len(s.report.steps)-1].name = test.test.Step.Name
 		s.spans.begin(test.test.Step.Name)
 		s.expect(test.limits.WallTime + reportMargin)
@@ -326,8 +333,8 @@ func (s *session) nextTest() {
 }
 
 func (s *session) stepName(i int) string {
-	if i < len(s.job.spec.Steps) {
-		return s.job.spec.Steps[i].Name
+	if i < len(s.steps) {
+		return s.steps[i].Name
 	}
 	return ""
 }
@@ -337,12 +344,15 @@ func (s *session) fileHeader(payload []byte) error {
 	if err := decode(payload, &header); err != nil {
 		return err
 	}
-	total := header.Size
+	left := s.job.spec.FileBytes
 	for _, file := range s.report.files {
-		total += int64(len(file.Data))
+		left -= int64(len(file.Data))
 	}
-	if header.Size < 0 || total > s.job.spec.FileBytes || len(s.report.files) >= s.job.spec.FilesOut {
+	switch {
+	case header.Size < 0 || header.Size > left || len(s.report.files) >= s.job.spec.FilesOut:
 		return fmt.Errorf("%w: more files than are allowed", errProtocol)
+	case !fs.ValidPath(header.Path) || header.Path == "." || len(header.Path) > maxPathBytes:
+		return fmt.Errorf("%w: %.100q is not the path of a file below the workspace", errProtocol, header.Path)
 	}
 	s.file = &sandbox.File{Path: header.Path, Executable: header.Executable, Data: make(sandbox.Bytes, 0, header.Size)}
 	s.left = header.Size

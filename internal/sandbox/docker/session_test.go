@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"math"
 	"net"
 	"strings"
 	"testing"
@@ -151,9 +152,22 @@ func TestSessionKeepsWhatCameBeforeTheStreamBroke(t *testing.T) {
 			f.json(wire.TypeEnd, wire.End{})
 		}, errProtocol},
 		"three steps of two": {func(f *fakeInit) {
-			for range 3 {
-				f.json(wire.TypeStep, wire.StepReport{})
+			for _, name := range []string{"compile", "run", "run"} {
+				f.json(wire.TypeStep, wire.StepReport{Name: name})
 			}
+		}, errProtocol},
+		"the report of another step": {func(f *fakeInit) { f.json(wire.TypeStep, wire.StepReport{Name: "run"}) }, errProtocol},
+		"two files that are more than a number holds": {func(f *fakeInit) {
+			f.json(wire.TypeFile, wire.FileHeader{Path: "x", Size: 1})
+			_ = f.Write(wire.TypeData, []byte("x"))
+			f.json(wire.TypeFile, wire.FileHeader{Path: "y", Size: math.MaxInt64})
+		}, errProtocol},
+		"a file outside of the workspace": {func(f *fakeInit) { f.json(wire.TypeFile, wire.FileHeader{Path: "../x"}) }, errProtocol},
+		"a file with a long path":         {func(f *fakeInit) { f.json(wire.TypeFile, wire.FileHeader{Path: strings.Repeat("x", 1025)}) }, errProtocol},
+		"a file without a name":           {func(f *fakeInit) { f.json(wire.TypeFile, wire.FileHeader{Path: "."}) }, errProtocol},
+		"many files that are refused":     {func(f *fakeInit) { f.json(wire.TypeEnd, wire.End{Refused: make([]sandbox.RefusedFile, 102)}) }, errProtocol},
+		"a long reason": {func(f *fakeInit) {
+			f.json(wire.TypeStep, wire.StepReport{Name: "compile", Refused: []sandbox.RefusedFile{{Reason: strings.Repeat("r", 9000)}}})
 		}, errProtocol},
 	} {
 		t.Run(name, func(t *testing.T) {

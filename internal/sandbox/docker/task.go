@@ -106,6 +106,9 @@ func (t *task) converse(ctx context.Context) (report, error) {
 		}
 	}()
 	err := s.receive()
+	if err == nil && s.report.early && !errors.Is(context.Cause(ctx), sandbox.ErrCanceled) {
+		s.report.end, err = nil, fmt.Errorf("%w: it ended before the last step and nobody canceled it", errProtocol)
+	}
 	keep = err == nil && t.job.spec.Reuse && s.report.plain(t.job.tests)
 	return s.report, err
 }
@@ -125,14 +128,15 @@ func (t *task) interrupt(ctx context.Context) {
 
 // faulted tells what it means that sandbox-init gave up.
 func (t *task) faulted(ctx context.Context, received report) (sandbox.Result, error) {
+	unclean := received.unclean && t.job.tests != nil && received.start != nil // before and without tests nothing of the kind is due
 	switch {
 	case errors.Is(context.Cause(ctx), sandbox.ErrCanceled): // the cancel came while input was due
 		return brokenResult(received, t.limits, canceledVerdict), nil
-	case received.unclean && t.job.tests != nil && t.job.tests.ran > 0:
+	case unclean && t.job.tests.ran > 0:
 		return sandbox.Result{}, errUnclean
-	case received.unclean && received.steps[0].report != nil:
+	case unclean && received.steps[0].report != nil:
 		return t.uncleanCompile(received), nil
-	case received.unclean:
+	case unclean:
 		return sandbox.Result{}, fmt.Errorf("sandbox-init in container %.12s: %s", t.box.id, received.fault)
 	case received.start == nil && t.waited:
 		// Perhaps a runtime that takes an update and does not follow it; a cold container will tell.
