@@ -101,6 +101,7 @@ func (r *Runner) runPrepared(
 		}
 		t := &task{runner: r, box: b, waited: waited, job: j, program: p, limits: prepared.Limits, reuse: reuse}
 		result, err := t.runThrough(ctx, through)
+		tests.count(result.Network)
 		if errors.Is(err, errStale) && ctx.Err() == nil {
 			r.stale.Add(1)
 			continue

@@ -58,6 +58,8 @@ type series struct {
 	spent bool
 	// odd tells that one of them ended so that the container is not used for another program.
 	odd bool
+	// network is what was done with it in all containers, or nil if there is none.
+	network *sandbox.NetworkUse
 }
 
 // begin starts over with a fresh container.
@@ -96,6 +98,7 @@ func (s *series) done(r sandbox.Result) {
 // conclude looks at the end of a container, and makes r the result of the whole unless there
 // are tests left that can run in another one.
 func (s *series) conclude(r *sandbox.Result) (concluded bool) {
+	r.Network = s.network
 	if s.running && r.Outcome != sandbox.OutcomeCanceled { // the test took the sandbox with it
 		s.done(*r)
 		r.Files, r.RefusedFiles = nil, nil // they are the test's
@@ -112,6 +115,26 @@ func (s *series) conclude(r *sandbox.Result) (concluded bool) {
 		return false
 	}
 	return true
+}
+
+// toldConnections is how many connections a result tells one by one, over all containers.
+const toldConnections = 100
+
+// count adds what was done with the network in a container that has ended.
+func (s *series) count(use *sandbox.NetworkUse) {
+	if s == nil || use == nil {
+		return
+	}
+	if s.network == nil {
+		s.network = &sandbox.NetworkUse{}
+	}
+	sum := s.network
+	told := min(len(use.Connections), max(0, toldConnections-len(sum.Connections)))
+	sum.Connections = append(sum.Connections, use.Connections[:told]...)
+	sum.More += use.More + int64(len(use.Connections)-told)
+	sum.Refused += use.Refused
+	sum.Sent += use.Sent
+	sum.Received += use.Received
 }
 
 // whole is the result end with what the last container of a series tells.
