@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"mime"
+	"path"
 	"strings"
 	"time"
 
@@ -25,6 +26,8 @@ type current struct {
 	withheld       []sandbox.RefusedFile // figures that were too many
 	changes        Changes
 	changedBytes   int64
+	// places are the paths of files that changed, and false for the folders that they lie in.
+	places map[string]bool
 	// piece is a body of which more comes.
 	piece *piece
 	// end is the done or gone frame, and value the body of the former.
@@ -56,7 +59,7 @@ const (
 func newCurrent(id int, cell Cell) *current {
 	limit := max(1, cell.Output)
 	return &current{
-		id: id, cell: cell, stdout: capture{limit: limit}, stderr: capture{limit: limit},
+		id: id, cell: cell, stdout: capture{limit: limit}, stderr: capture{limit: limit}, places: map[string]bool{},
 		began: make(chan struct{}), finished: make(chan struct{}),
 	}
 }
@@ -167,17 +170,17 @@ func (c *current) display(o Options, kind string, data []byte) error {
 		}
 		return nil
 	}
-	path := fmt.Sprintf("figure-%d%s", len(c.figures)+len(c.withheld)+1, extension(kind))
+	name := fmt.Sprintf("figure-%d%s", len(c.figures)+len(c.withheld)+1, extension(kind))
 	switch {
 	case len(c.withheld) >= maxRefused:
 	case len(c.figures) >= maxFigures || c.figureBytes+int64(len(data)) > o.FigureBytes:
 		c.withheld = append(c.withheld, sandbox.RefusedFile{
-			Path: path, Limit: true, Reason: fmt.Sprintf("a cell may display %d files of %d bytes together", maxFigures, o.FigureBytes),
+			Path: name, Limit: true, Reason: fmt.Sprintf("a cell may display %d files of %d bytes together", maxFigures, o.FigureBytes),
 		})
 	default:
 		c.figureBytes += int64(len(data))
-		c.figures = append(c.figures, sandbox.File{Path: path, Data: data})
-		c.displays = append(c.displays, workspace.Display{MIME: kind, Path: path})
+		c.figures = append(c.figures, sandbox.File{Path: name, Data: data})
+		c.displays = append(c.displays, workspace.Display{MIME: kind, Path: name})
 	}
 	return nil
 }
@@ -202,15 +205,33 @@ func (c *current) changed(o Options, p piece) error {
 	if err := checkPath(p.Path); err != nil {
 		return c.refused([]refusedFile{{Path: p.Path, Reason: err.Error()}})
 	}
+	if !c.place(p.Path) {
+		return fmt.Errorf("%w: %.100q has changed twice or lies in a file", errProtocol, p.Path)
+	}
 	c.changedBytes += int64(len(p.data))
 	c.changes.Written = append(c.changes.Written, file)
 	return nil
 }
 
+// place notes a file that changed. It is false if no folder can hold it beside those before it.
+func (c *current) place(file string) bool {
+	if _, taken := c.places[file]; taken {
+		return false
+	}
+	c.places[file] = true
+	for folder := path.Dir(file); folder != "."; folder = path.Dir(folder) {
+		if c.places[folder] {
+			return false
+		}
+		c.places[folder] = false
+	}
+	return true
+}
+
 func (c *current) deleted(o Options, paths []string) error {
-	for _, path := range paths {
-		if checkPath(path) == nil {
-			c.changes.Deleted = append(c.changes.Deleted, path)
+	for _, gone := range paths {
+		if checkPath(gone) == nil {
+			c.changes.Deleted = append(c.changes.Deleted, gone)
 		}
 	}
 	if len(c.changes.Deleted) > o.MaxFiles {
@@ -237,9 +258,9 @@ func atMost(bytes int, text string) string {
 }
 
 // checkPath accepts what can be a file of a session.
-func checkPath(path string) error {
-	if ours(path) {
+func checkPath(file string) error {
+	if ours(file) {
 		return errors.New("is not kept")
 	}
-	return sandbox.CheckFiles([]sandbox.File{{Path: path}})
+	return sandbox.CheckFiles([]sandbox.File{{Path: file}})
 }
