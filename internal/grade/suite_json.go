@@ -11,6 +11,9 @@ import (
 // DecodeSuite reads a suite from JSON and validates it. Unknown fields are refused: what a
 // later version of a suite asks for and this one does not know would give wrong verdicts.
 func DecodeSuite(data []byte) (*Suite, error) {
+	if err := CheckBulk(data); err != nil {
+		return nil, fmt.Errorf("suite: %w", err)
+	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	var suite *Suite
