@@ -81,12 +81,21 @@ func (w *Worker) begin(ctx context.Context, r ref, token string) (beginning, err
 // connection does not run into a timeout.
 const bodyPiece = 4 << 20
 
-// readRest returns a whole body, of which the first piece is there.
+// readRest returns a whole body, of which the first piece is there. The error is errOversized if it is larger than any job.
 func (s *store) readRest(ctx context.Context, id, body string) (string, error) {
+	if len(body) < bodyPiece {
+		return body, nil
+	}
+	size, err := s.rdb.StrLen(ctx, s.keys.body(id)).Result()
+	if err == nil {
+		err = jobContent.checkStored(int(size))
+	}
+	if err != nil {
+		return body, fmt.Errorf("read body of job %s: %w", id, err)
+	}
 	var rest strings.Builder
 	rest.WriteString(body)
-	for piece := body; len(piece) == bodyPiece; {
-		var err error
+	for piece := body; len(piece) == bodyPiece && rest.Len() <= jobContent.maxStored(); {
 		piece, err = s.rdb.GetRange(ctx, s.keys.body(id), int64(rest.Len()), int64(rest.Len()+bodyPiece-1)).Result()
 		if err != nil {
 			return body, fmt.Errorf("read body of job %s: %w", id, err)
@@ -102,8 +111,11 @@ func (s *store) decodeBody(id string, stored []byte) (job Job, err error) {
 	if err != nil {
 		return Job{}, err
 	}
-	plain, err := unpack(packed)
+	plain, err := jobContent.unpack(packed)
 	if err != nil {
+		return Job{}, err
+	}
+	if err := jobContent.checkBulk(plain); err != nil {
 		return Job{}, err
 	}
 	err = json.Unmarshal(plain, &job)

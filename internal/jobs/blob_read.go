@@ -15,9 +15,6 @@ import (
 // whoever submits can put it again.
 var ErrNoBlob = errors.New("the test data is not in Redis any more; submit again")
 
-// maxPackedBlob is more than a blob can be as it is stored.
-const maxPackedBlob = grade.MaxBlob + grade.MaxBlob/16
-
 // blobTime bounds how long a worker tries to read a blob while Redis does not answer.
 const blobTime = 2 * time.Minute
 
@@ -53,7 +50,7 @@ func (b *Blobs) readOnce(ctx context.Context, id string) ([]byte, error) {
 		}
 		var content []byte
 		if err == nil {
-			content, err = unpackBlob(packed)
+			content, err = blobContent.unpack(packed)
 		}
 		if err == nil && grade.BlobID(content) == id {
 			return content, nil
@@ -80,7 +77,7 @@ func (b *Blobs) readPacked(ctx context.Context, id string) ([]byte, error) {
 		switch {
 		case len(packed) == 0:
 			return nil, fmt.Errorf("blob %s: %w", id, ErrNoBlob)
-		case len(piece) < bodyPiece || len(packed) > maxPackedBlob: // a part is not what its id says
+		case len(piece) < bodyPiece || len(packed) > blobContent.maxStored(): // a part is not what its id says
 			return packed, nil
 		}
 	}

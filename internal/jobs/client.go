@@ -18,7 +18,7 @@ type ClientOptions struct {
 	// Retention is how long the result of a job that is canceled while it waits is
 	// kept: 24 h when 0; less than 1 s means 1 s.
 	Retention time.Duration
-	// BodyLimit is the size in bytes of the largest job in JSON, DefaultBodyLimit when 0.
+	// BodyLimit is the size in bytes of the largest job in JSON, DefaultBodyLimit when 0 and never more than MaxBodyLimit.
 	BodyLimit int
 	// Tracer makes the spans of submissions; nil makes none, and jobs carry on the trace of their context.
 	Tracer trace.TracerProvider
@@ -48,7 +48,7 @@ func NewClient(rdb redis.UniversalClient, options ClientOptions) *Client {
 		options.BodyLimit = DefaultBodyLimit
 	}
 	store := newStore(rdb, options.Prefix, options.Retention, options.SealKeys, options.Log)
-	return &Client{store: store, bodyLimit: options.BodyLimit, signs: options.SignKeys, tracer: options.Tracer}
+	return &Client{store: store, bodyLimit: min(options.BodyLimit, MaxBodyLimit), signs: options.SignKeys, tracer: options.Tracer}
 }
 
 // Close ends the Client's subscription. Every Await that still waits returns ErrClosed.

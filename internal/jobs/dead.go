@@ -131,6 +131,13 @@ func (c *Client) deadIDs(ctx context.Context, only Queue) ([]string, error) {
 // bodyHead is how many bytes of a body are enough to read its first fields: more than a block of compressed data.
 const bodyHead = 136 << 10
 
+const (
+	// headPlain is how many bytes of a body before it is packed are enough for the same.
+	headPlain = 64 << 10
+	// headWindow is twice as many bytes as the compression of a body looks back at most.
+	headWindow = 8 << 20
+)
+
 // readDead reads those of the jobs that are dead.
 func (c *Client) readDead(ctx context.Context, ids []string) ([]DeadLetter, error) {
 	states, heads := make([]*redis.MapStringStringCmd, len(ids)), make([]*redis.StringCmd, len(ids))
@@ -184,14 +191,14 @@ func bodyLanguage(head string) string {
 	}
 	var plain io.Reader = strings.NewReader(head[1:])
 	if head[0] == formatZstd {
-		unpacking, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1))
+		unpacking, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(headWindow))
 		if err != nil {
 			return ""
 		}
 		defer unpacking.Close()
 		plain = unpacking
 	}
-	fields := json.NewDecoder(plain)
+	fields := json.NewDecoder(io.LimitReader(plain, headPlain))
 	for inProgram := false; ; {
 		token, err := fields.Token()
 		if err != nil {

@@ -19,7 +19,10 @@ type ending struct {
 
 // storable encodes an ending. What cannot be stored as it is loses what it can do without, or
 // becomes a result that says so: trying again would never end.
-func (e ending) storable() (ending, []byte) {
+func (e ending) storable() (ending, []byte) { return e.storableWithin(maxEnding) }
+
+// storableWithin is storable where an ending can have so many bytes of JSON.
+func (e ending) storableWithin(most int) (ending, []byte) {
 	plain, err := json.Marshal(e)
 	if err == nil && e.Grade != nil && len(plain) > maxReport {
 		e.Grade = withoutOutputs(*e.Grade)
@@ -29,11 +32,36 @@ func (e ending) storable() (ending, []byte) {
 		e.Session = bounded(e.Session)
 		plain, err = json.Marshal(e)
 	}
+	if err == nil && len(plain) > most {
+		e.Result = withoutContents(e.Result, len(plain), most)
+		plain, err = json.Marshal(e)
+	}
+	if err == nil && len(plain) > most { // such as a report on millions of groups
+		err = fmt.Errorf("%d bytes are too many: want at most %d", len(plain), most)
+	}
 	if err != nil { // such as an infinite score
 		e = ending{Result: ourResult(sandbox.OutcomeRejected, fmt.Sprintf("the result cannot be written in JSON: %v", err))}
 		plain, _ = json.Marshal(e) // a struct of plain fields always encodes
 	}
 	return e, pack(plain)
+}
+
+// withoutContents is the result, of size bytes, without what the program wrote.
+func withoutContents(r sandbox.Result, size, most int) sandbox.Result {
+	dropped := func(s sandbox.Stream) sandbox.Stream {
+		return sandbox.Stream{Data: sandbox.Bytes{}, Total: s.Total, Truncated: s.Total > 0}
+	}
+	r.Stdout, r.Stderr, r.Files = dropped(r.Stdout), dropped(r.Stderr), nil
+	if r.Compile != nil {
+		compile := *r.Compile
+		compile.Stdout, compile.Stderr = dropped(compile.Stdout), dropped(compile.Stderr)
+		r.Compile = &compile
+	}
+	if r.Message != "" {
+		r.Message += "; "
+	}
+	r.Message += fmt.Sprintf("outputs and files are not kept, since the result is %d bytes with them: at most %d are kept", size, most)
+	return r
 }
 
 // sealEnding makes of a packed ending what is stored for a job.
@@ -51,8 +79,11 @@ func (s *store) openEnding(id, stored string) (ending, error) {
 }
 
 func decodeEnding(id string, packed []byte) (e ending, err error) {
-	plain, err := unpack(packed)
+	plain, err := resultContent.unpack(packed)
 	if err != nil {
+		return ending{}, fmt.Errorf("%w of job %s: %w", errUnreadable, id, err)
+	}
+	if err := resultContent.checkBulk(plain); err != nil {
 		return ending{}, fmt.Errorf("%w of job %s: %w", errUnreadable, id, err)
 	}
 	if err := json.Unmarshal(plain, &e); err != nil {

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,10 +86,15 @@ func (w *Worker) handle(ctx context.Context, r ref, forwarded bool) error {
 // load reads the job itself, of which begin brought the first piece. One that this worker may not run is errUnauthorized.
 func (w *Worker) load(ctx context.Context, id string, b beginning) (job Job, err error) {
 	var body string
+	var refusal error
 	err = w.insist(ctx, func(ctx context.Context) (err error) {
 		body, err = w.store.readRest(ctx, id, b.body)
+		if errors.Is(err, errOversized) {
+			refusal, err = err, nil
+		}
 		return err
 	})
+	err = cmp.Or(err, refusal)
 	stored := []byte(body)
 	if err == nil {
 		err = w.authorize(id, b, stored) // before anything looks into it
@@ -229,7 +235,7 @@ func (w *Worker) fail(ctx context.Context, a *attempt, problem error) error {
 	var reply []string
 	reason := releaseFailed
 	switch {
-	case errors.Is(problem, ErrNoBlob), isTampered(problem):
+	case errors.Is(problem, ErrNoBlob), errors.Is(problem, errOversized), isTampered(problem):
 		reason = releaseHopeless
 	case w.broken(ctx):
 		return w.requeue(ctx, a, releaseExcused, problem.Error())

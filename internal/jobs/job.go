@@ -23,6 +23,9 @@ import (
 // the operator says otherwise.
 const DefaultBodyLimit = 96 * int(sandbox.MiB)
 
+// MaxBodyLimit is the most in bytes that the operator can say, and the largest job that any worker reads.
+const MaxBodyLimit = 256 * int(sandbox.MiB)
+
 const (
 	maxIDBytes     = 64
 	maxTenantBytes = 128
@@ -60,6 +63,9 @@ type Job struct {
 func DecodeJob(data []byte) (Job, error) {
 	if len(data) > DefaultBodyLimit {
 		return Job{}, fmt.Errorf("job: is %d bytes: want at most %d", len(data), DefaultBodyLimit)
+	}
+	if err := grade.CheckBulk(data); err != nil {
+		return Job{}, fmt.Errorf("job: %w", err)
 	}
 	job, err := decodeStrict(data)
 	if err != nil {
