@@ -19,7 +19,8 @@ import (
 )
 
 const checkHelp = `check runs programs in containers as the worker would, with the default limits, and compares
-what was asked for with what the kernel says inside and with what a program manages to do.
+what was asked for with what the kernel says inside and with what a program manages to do. Where
+network.rules gives some jobs a network, it looks at what a program reaches there, too.
 It needs Docker and no Redis.
 
 Exit codes: 0 everything is as asked, 1 something differs or could not be checked.`
@@ -117,7 +118,7 @@ func (a *app) checkWith(ctx context.Context, c config.Config, d *daemon, rows []
 	check := &checker{runner: runner, limits: options.Defaults, host: newHostReport(d.info, c.Sandbox)}
 	progress := newProgress(a.stderr)
 	defer progress.done()
-	looked := map[string]bool{}
+	looked, before := map[string]bool{}, len(report.Images)
 	for _, row := range rows {
 		if looked[row.Image] {
 			continue
@@ -129,6 +130,12 @@ func (a *app) checkWith(ctx context.Context, c config.Config, d *daemon, rows []
 			return err
 		}
 		report.Images = append(report.Images, image)
+	}
+	if options.Egress != nil {
+		progress.say("looking at the network on %s", check.host.Runtime)
+		if err := check.network(ctx, report.Images[before:], networked(options.Egress)); err != nil {
+			return err
+		}
 	}
 	for _, row := range rows {
 		progress.say("trying language %s on %s", row.Name, check.host.Runtime)

@@ -24,6 +24,8 @@ type imageReport struct {
 	Runtime  string    `json:"runtime"`
 	Cgroup   int       `json:"cgroup_version"`
 	Controls []control `json:"controls"`
+	// connects tells that programs in it have what it takes to try a connection.
+	connects bool
 }
 
 // languageCheck is what became of a language's check program.

@@ -70,7 +70,7 @@ func (c *checker) image(ctx context.Context, image string) (imageReport, error) 
 	}
 	report := imageReport{
 		Image: image, ImageID: result.Enforcement.ImageID, Runtime: result.Enforcement.Runtime,
-		Cgroup: result.Enforcement.CgroupVersion,
+		Cgroup: result.Enforcement.CgroupVersion, connects: readFacts(string(result.Stdout.Data))["connect to the host"] != nil,
 	}
 	report.Controls = slices.Concat(
 		kernelControls(c.limits, result.Enforcement.KernelView),
