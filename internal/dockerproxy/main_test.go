@@ -41,7 +41,7 @@ type bundle struct {
 	http           *http.Client
 }
 
-func setup(t testing.TB) *bundle {
+func setup(t testing.TB, change ...func(*dockerproxy.Options)) *bundle {
 	t.Helper()
 	b := &bundle{t: t, image: testenv.Image(t), installation: "test-" + rand.Text(), socket: filepath.Join(t.TempDir(), "docker.sock")}
 	var err error
@@ -49,6 +49,9 @@ func setup(t testing.TB) *bundle {
 	require.NoError(t, err)
 	options := dockerproxy.Options{
 		Docker: b.daemon, Images: []string{b.image}, Maxima: sandbox.DefaultMaxima(), Installation: b.installation, Log: slog.New(slog.DiscardHandler),
+	}
+	for _, c := range change {
+		c(&options)
 	}
 	listener, err := dockerproxy.Listen(t.Context(), b.socket)
 	require.NoError(t, err)
