@@ -30,7 +30,7 @@ func TestWhatBecomesFarMoreThanItIsLongIsRefused(t *testing.T) {
 		"files":                       {`{"files":` + many("{}", 100_000) + `}`, "more than 28273 objects in 300011 bytes"},
 		"files that are null":         {`{"files":` + many("null", 100_000) + `}`, "more than 46455 objects in 500011 bytes"},
 		"files in tests":              {`{"tests":[{"files":` + many("{}", 100_000) + `}]}`, "objects in "},
-		"objects in each other":       {strings.Repeat(`{"a":`, 10_001), "lies more than 10000 levels deep"},
+		"objects in each other":       {strings.Repeat(`{"a long name":`, 10_001), "lies more than 10000 levels deep"},
 		"arrays in each other":        {strings.Repeat(`[`, 10_001), "lies more than 10000 levels deep"},
 		"after a string with a quote": {`{"a":"\\\"","b":"\\","tests":` + many(`{"name":"a"}`, 20_001) + `}`, "tests: more than 20000"},
 	} {
