@@ -3,8 +3,6 @@ package dockerproxy_test
 import (
 	"archive/tar"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -32,7 +30,7 @@ func (b *bundle) request() container.CreateRequest {
 	require.NoError(b.t, err)
 	var r container.CreateRequest
 	r.Config, r.HostConfig = docker.HostConfig(docker.ContainerSpec{
-		ImageID: found.ID, Limits: sandbox.DefaultLimits(), InitVolume: "sandloop-init-0123456789ab",
+		ImageID: found.ID, Limits: sandbox.DefaultLimits(), InitVolume: "sandloop-init-0123456789abcdef0123456789abcdef",
 		Worker: "mallory", Installation: b.installation, Deadline: time.Minute, Expires: time.Now().Add(time.Minute),
 	})
 	return r
@@ -55,7 +53,7 @@ func TestNoContainerButASandboxIsCreated(t *testing.T) {
 			mounted(r, mount.Mount{Type: mount.TypeVolume, Source: "redis", Target: "/v"})
 		},
 		"a second volume of ours": func(r *container.CreateRequest) {
-			mounted(r, mount.Mount{Type: mount.TypeVolume, Source: "sandloop-init-0123456789ab", Target: "/v"})
+			mounted(r, mount.Mount{Type: mount.TypeVolume, Source: "sandloop-init-0123456789abcdef0123456789abcdef", Target: "/v"})
 		},
 		"a volume that is a folder of the host": func(r *container.CreateRequest) {
 			r.HostConfig.Mounts[0].VolumeOptions.DriverConfig = &mount.Driver{Name: "local", Options: map[string]string{"type": "none", "o": "bind", "device": "/"}}
@@ -166,8 +164,8 @@ func TestNoContainerButASandboxIsCreated(t *testing.T) {
 	found, err := b.daemon.ContainerInspect(t.Context(), created.ID)
 	require.NoError(t, err)
 	require.False(t, found.HostConfig.Privileged)
-	b.refused(http.MethodPut, "/containers/"+created.ID+"/archive?path=/.sandloop", "tar", "want an archive of sandbox-init alone")
-	b.refused(http.MethodPut, "/containers/"+created.ID+"/archive?path=/.sandloop", archive(t, "sandbox-init"), "the container is a \\\"sandbox\\\"")
+	b.refused(http.MethodPut, "/containers/"+created.ID+"/archive?path=/", "tar", "want an archive of .sandloop/sandbox-init alone")
+	b.refused(http.MethodPut, "/containers/"+created.ID+"/archive?path=/", archive(t, ".sandloop/sandbox-init"), "the container is a \\\"sandbox\\\"")
 	b.refused(http.MethodPost, "/containers/"+created.ID+"/exec", `{"Cmd":["sh"]}`, "workers do not use it")
 	b.refused(http.MethodPost, "/containers/"+created.ID+"/rename?name=redis", nil, "is not one of sandloop's")
 	b.refused(http.MethodPost, "/containers/"+created.ID+"/update", `{"Memory":-1,"MemorySwap":-1}`, "the limit memory is -1")
@@ -198,7 +196,7 @@ func TestNothingButSandloopsContainersIsTouched(t *testing.T) {
 	for _, id := range []string{foreign.ID, foreign.ID[:12], made.ID} {
 		for _, request := range []string{
 			"GET /json", "POST /start", "POST /attach?stream=1&stdin=1&stdout=1&stderr=1", "POST /wait?condition=removed", "POST /rename?name=sandloop-x",
-			"DELETE ?force=1&v=1", "HEAD /archive?path=/.sandloop/sandbox-init", "PUT /archive?path=/.sandloop",
+			"DELETE ?force=1&v=1", "HEAD /archive?path=/.sandloop/sandbox-init", "PUT /archive?path=/", "PUT /archive?path=/.sandloop",
 		} {
 			method, rest, _ := strings.Cut(request, " ")
 			status, message := b.say(method, "/v1.41/containers/"+id+rest, nil)
@@ -210,7 +208,7 @@ func TestNothingButSandloopsContainersIsTouched(t *testing.T) {
 	status, _ := b.say(http.MethodGet, "/containers/"+strings.Repeat("0", 64)+"/json", nil)
 	require.Equal(t, http.StatusNotFound, status, "what is gone is gone for workers, too")
 
-	const name = "sandloop-init-ffffffffffff"
+	const name = "sandloop-init-ffffffffffffffffffffffffffffffff"
 	foreignVolume, err := b.daemon.VolumeCreate(t.Context(), volume.CreateOptions{Name: name})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, b.daemon.VolumeRemove(t.Context(), foreignVolume.Name, true)) }()
@@ -240,9 +238,9 @@ func TestWhatWorkersDoNotUseIsRefused(t *testing.T) {
 		b.refused(method, uri, nil, "")
 	}
 	for name, body := range map[string]string{
-		"a folder of the host": `{"Name":"sandloop-init-0123456789ab","Labels":{%q:%q,"dev.sandloop.role":"init-volume"},"Driver":"local","DriverOpts":{"type":"none","o":"bind","device":"/"}}`,
+		"a folder of the host": `{"Name":"sandloop-init-0123456789abcdef0123456789abcdef","Labels":{%q:%q,"dev.sandloop.role":"init-volume"},"Driver":"local","DriverOpts":{"type":"none","o":"bind","device":"/"}}`,
 		"another name":         `{"Name":"redis","Labels":{%q:%q,"dev.sandloop.role":"init-volume"}}`,
-		"another role":         `{"Name":"sandloop-init-0123456789ab","Labels":{%q:%q,"dev.sandloop.role":"x"}}`,
+		"another role":         `{"Name":"sandloop-init-0123456789abcdef0123456789abcdef","Labels":{%q:%q,"dev.sandloop.role":"x"}}`,
 	} {
 		status, message := b.say(http.MethodPost, "/volumes/create", fmt.Sprintf(body, labels.Installation, b.installation))
 		require.Equal(t, http.StatusForbidden, status, "%s: %s", name, message)
@@ -269,8 +267,7 @@ func archive(t *testing.T, names ...string) string {
 func TestNoOtherProgramIsPutInThePlaceOfSandboxInit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	sum := sha256.Sum256([]byte("sandbox-init"))
-	volumes := map[string]int{"sandloop-init-" + hex.EncodeToString(sum[:6]): http.StatusOK, "sandloop-init-0123456789ab": http.StatusForbidden}
+	volumes := map[string]int{docker.InitVolumeName([]byte(".sandloop/sandbox-init"), false): http.StatusOK, "sandloop-init-0123456789abcdef0123456789abcdef": http.StatusForbidden}
 	for name, want := range volumes {
 		var asked container.CreateRequest
 		asked.Config, asked.HostConfig = docker.FillConfig(docker.ContainerSpec{
@@ -281,10 +278,10 @@ func TestNoOtherProgramIsPutInThePlaceOfSandboxInit(t *testing.T) {
 		var created container.CreateResponse
 		require.NoError(t, json.Unmarshal([]byte(message), &created))
 		uri := "/v1.41/containers/" + created.ID
-		for _, other := range [][]string{{"sandbox-init", "more"}, {"../sandbox-init"}, {"run"}, nil} {
-			b.refused(http.MethodPut, uri+"/archive?path=/.sandloop", archive(t, other...), "want an archive of sandbox-init alone")
+		for _, other := range [][]string{{".sandloop/sandbox-init", "more"}, {"sandbox-init"}, {"../.sandloop/sandbox-init"}, {"bin/sh"}, nil} {
+			b.refused(http.MethodPut, uri+"/archive?path=/", archive(t, other...), "want an archive of .sandloop/sandbox-init alone")
 		}
-		status, message = b.say(http.MethodPut, uri+"/archive?path=/.sandloop", archive(t, "sandbox-init"))
+		status, message = b.say(http.MethodPut, uri+"/archive?path=/", archive(t, ".sandloop/sandbox-init"))
 		require.Equal(t, want, status, message)
 		b.refused(http.MethodPost, uri+"/start", nil, "with which workers do not do this")
 		b.refused(http.MethodPost, uri+"/attach?stream=1", nil, "with which workers do not do this")

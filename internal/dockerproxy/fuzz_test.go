@@ -28,7 +28,7 @@ var fuzzEgress = &Egress{Program: []byte("egress-proxy"), Outgoing: "out", Subne
 func FuzzCreate(f *testing.F) {
 	for _, volumes := range [][]string{nil, {"/data"}} {
 		spec := docker.ContainerSpec{
-			ImageID: "sha256:0", ImageVolumes: volumes, Limits: sandbox.DefaultLimits(), InitVolume: "sandloop-init-0123456789ab",
+			ImageID: "sha256:0", ImageVolumes: volumes, Limits: sandbox.DefaultLimits(), InitVolume: "sandloop-init-0123456789abcdef0123456789abcdef",
 			Worker: "w", Installation: "i", Job: "j", Attempt: 1, Deadline: time.Minute, Expires: time.Unix(1, 0),
 		}
 		var asked container.CreateRequest
@@ -134,7 +134,7 @@ func TestASandboxOnGVisorIsLetThrough(t *testing.T) {
 	for _, gVisor := range []bool{true, false} {
 		var asked container.CreateRequest
 		asked.Config, asked.HostConfig = docker.HostConfig(docker.ContainerSpec{
-			ImageID: "sha256:0", Limits: sandbox.DefaultLimits(), InitVolume: "sandloop-init-0123456789ab", Runtime: "runsc", GVisor: gVisor, Seccomp: "{}",
+			ImageID: "sha256:0", Limits: sandbox.DefaultLimits(), InitVolume: "sandloop-init-0123456789abcdef0123456789abcdef", Runtime: "runsc", GVisor: gVisor, Seccomp: "{}",
 			Worker: "w", Installation: "i", Deadline: time.Minute, Expires: time.Unix(1, 0),
 		})
 		body, err := json.Marshal(asked)
@@ -151,7 +151,7 @@ func TestTheDefaultRuntimeMustBeAmongThoseOfTheConfiguration(t *testing.T) {
 		p := &Proxy{options: Options{Maxima: sandbox.DefaultMaxima(), Runtimes: []string{runtimes}}}
 		var asked container.CreateRequest
 		asked.Config, asked.HostConfig = docker.HostConfig(docker.ContainerSpec{
-			ImageID: "sha256:0", Limits: sandbox.DefaultLimits(), InitVolume: "sandloop-init-0123456789ab",
+			ImageID: "sha256:0", Limits: sandbox.DefaultLimits(), InitVolume: "sandloop-init-0123456789abcdef0123456789abcdef",
 			Worker: "w", Installation: "i", Deadline: time.Minute, Expires: time.Unix(1, 0),
 		})
 		body, err := json.Marshal(asked)

@@ -154,7 +154,7 @@ func gateRequest() (r container.CreateRequest) {
 
 func laneSandbox() (r container.CreateRequest) {
 	r.Config, r.HostConfig = docker.HostConfig(docker.ContainerSpec{
-		ImageID: imageID, Limits: sandbox.DefaultLimits(), InitVolume: "sandloop-init-0123456789ab", Seccomp: "{}", Worker: "w", Installation: "i",
+		ImageID: imageID, Limits: sandbox.DefaultLimits(), InitVolume: "sandloop-init-0123456789abcdef0123456789abcdef", Seccomp: "{}", Worker: "w", Installation: "i",
 		Network: true, Lane: &docker.Lane{Network: lane, Proxy: netip.MustParseAddr("198.18.0.10")}, Deadline: time.Minute, Expires: time.Unix(1_800_000_000, 0),
 	})
 	return r
@@ -443,17 +443,17 @@ func TestAGateRunsTheProxysOwnProgramAlone(t *testing.T) {
 	fill := "PUT /containers/" + gateID + "/archive?path=/.sandloop&noOverwriteDirNonDir=true"
 	status, message, done := a.say(fill, archive(t, "egress-proxy")) // its content is its name, which the settings have as the program
 	require.Equal(t, http.StatusNoContent, status, message)
-	want, err := docker.ArchiveProgram("egress-proxy", []byte("egress-proxy"))
+	want, err := docker.ArchiveGate([]byte("egress-proxy"))
 	require.NoError(t, err)
 	require.Equal(t, []string{strings.TrimSpace("PUT /containers/" + gateID + "/archive " + string(want))}, done, "a file that root owns and that all may execute")
 
 	other := ask(t, func(o *dockerproxy.Options) { o.Egress.Program = []byte("another") })
 	other.refused("another program", fill, archive(t, "egress-proxy"), "the program is not the egress-proxy that docker-proxy has (network.proxy_path)")
 	for _, files := range [][]string{{"egress-proxy", "more"}, {"../egress-proxy"}, {"run"}, nil} {
-		a.refused(strings.Join(files, " and "), fill, archive(t, files...), "want an archive of sandbox-init alone or of egress-proxy alone")
+		a.refused(strings.Join(files, " and "), fill, archive(t, files...), "want an archive of egress-proxy alone")
 	}
-	a.refused("sandbox-init", fill, archive(t, "sandbox-init"), `the container is a \"egress\"`)
+	a.refused("sandbox-init", strings.Replace(fill, "/.sandloop", "/", 1), archive(t, ".sandloop/sandbox-init"), `the container is a \"egress\"`)
 	a.refused("a sandbox", strings.Replace(fill, gateID, sandboxID, 1), archive(t, "egress-proxy"), `the container is a \"sandbox\"`)
 	a.refused("another's gate", strings.Replace(fill, gateID, otherID, 1), archive(t, "egress-proxy"), "none of sandloop's")
-	a.refused("another folder", strings.Replace(fill, "/.sandloop", "/", 1), archive(t, "egress-proxy"), "workers do not give")
+	a.refused("another folder", strings.Replace(fill, "/.sandloop", "/etc", 1), archive(t, "egress-proxy"), "workers do not give")
 }

@@ -61,7 +61,7 @@ var rules = []rule{
 	{http.MethodHead, path(`/containers/` + anyName + `/archive`), map[string][]string{"path": {docker.InitPath}}, of(labels.RoleInitVolume)},
 	{
 		http.MethodPut, path(`/containers/` + anyName + `/archive`),
-		map[string][]string{"path": {docker.InitDir}, "noOverwriteDirNonDir": {"true"}},
+		map[string][]string{"path": {"/", docker.InitDir}, "noOverwriteDirNonDir": {"true"}},
 		(*Proxy).fill,
 	},
 
@@ -259,7 +259,7 @@ func (p *Proxy) update(ctx context.Context, c *call) error {
 	return p.own(ctx, c, labels.RoleSandbox)
 }
 
-var initVolume = regexp.MustCompile(`^sandloop-init-[0-9a-f]{12}$`)
+var initVolume = regexp.MustCompile(`^sandloop-init-[0-9a-f]{32}$`)
 
 // createVolume makes a volume of ours on the daemon's own disk: a driver's options can name any folder of the host.
 func (p *Proxy) createVolume(_ context.Context, c *call) error {

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -119,11 +120,11 @@ func (r *Runner) startGate(ctx context.Context, imageID string) (_ *gate, err er
 			err = errors.Join(err, r.removeID(ctx, g.id))
 		}
 	}()
-	archive, err := archiveProgram(egressName, r.gates.program)
+	content, err := ArchiveGate(r.gates.program)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.docker.CopyToContainer(ctx, g.id, initDir, archive, container.CopyToContainerOptions{}); err != nil {
+	if err := r.docker.CopyToContainer(ctx, g.id, initDir, bytes.NewReader(content), container.CopyToContainerOptions{}); err != nil {
 		return nil, fmt.Errorf("copy %s into container %.12s: %w", egressName, g.id, err)
 	}
 	if g.conn, err = r.docker.ContainerAttach(ctx, g.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true}); err != nil {

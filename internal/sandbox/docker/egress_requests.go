@@ -1,8 +1,6 @@
 package docker
 
 import (
-	"fmt"
-	"io"
 	"net/netip"
 	"regexp"
 
@@ -30,17 +28,4 @@ func GateAddress(block netip.Prefix) netip.Addr { return block.Addr().Next().Nex
 // GateEndpoint is how the proxy is connected to a lane in which it has the address.
 func GateEndpoint(proxy netip.Addr) *network.EndpointSettings {
 	return &network.EndpointSettings{IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: proxy.String()}}
-}
-
-// ArchiveProgram is the tar file with which a Runner puts a program into a container.
-func ArchiveProgram(name string, content []byte) ([]byte, error) {
-	archive, err := archiveProgram(name, content)
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(archive)
-	if err != nil {
-		return nil, fmt.Errorf("archive %s: %w", name, err)
-	}
-	return text, nil
 }

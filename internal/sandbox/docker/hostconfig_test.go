@@ -18,7 +18,7 @@ var rewriteGolden = flag.Bool("golden", false, "rewrite testdata/hostconfig.gold
 func exampleSpec() ContainerSpec {
 	return ContainerSpec{
 		ImageID: "sha256:0123", ImageVolumes: []string{"/data", "/tmp", "/workspace"}, Limits: sandbox.DefaultLimits(),
-		CgroupV2: true, Seccomp: `{"defaultAction":"SCMP_ACT_ERRNO"}`, InitVolume: "sandloop-init-0123456789ab",
+		CgroupV2: true, Seccomp: `{"defaultAction":"SCMP_ACT_ERRNO"}`, InitVolume: "sandloop-init-0123456789abcdef0123456789abcdef",
 		Worker: "w1", Installation: "i1", Job: "01ABC", Attempt: 2, Deadline: time.Hour, Expires: time.Unix(1_800_000_000, 0),
 	}
 }

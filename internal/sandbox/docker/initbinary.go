@@ -7,8 +7,9 @@ import (
 	"debug/elf"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -21,8 +22,16 @@ var machines = map[string]elf.Machine{
 // initBinary is a sandbox-init that was checked.
 type initBinary struct {
 	content []byte
-	// volume is the name of the volume that holds it, made from its content.
-	volume string
+	// closed and open are the names of the volumes that hold it: one for gVisor's sandboxes, and one for all others.
+	closed, open string
+}
+
+// volume is the name of the volume that holds it for sandboxes on gVisor, or for others.
+func (b initBinary) volume(gVisor bool) string {
+	if gVisor {
+		return b.open
+	}
+	return b.closed
 }
 
 // readInit reads a sandbox-init and makes sure that it can run in any image on a daemon of the architecture.
@@ -31,8 +40,25 @@ func readInit(path, architecture string) (initBinary, error) {
 	if err != nil {
 		return initBinary{}, err
 	}
-	sum := sha256.Sum256(content)
-	return initBinary{content: content, volume: "sandloop-init-" + hex.EncodeToString(sum[:6])}, nil
+	return initBinary{content: content, closed: InitVolumeName(content, false), open: InitVolumeName(content, true)}, nil
+}
+
+// InitVolumeName is the name of the volume that holds this sandbox-init for sandboxes on gVisor, or for others.
+func InitVolumeName(content []byte, gVisor bool) string {
+	// The rights are a part of it: a volume that was filled with others is another one.
+	dir, program := initModes(gVisor)
+	sum := sha256.Sum256(fmt.Appendf(slices.Clip(content), "%o %o", dir, program))
+	return "sandloop-init-" + hex.EncodeToString(sum[:16])
+}
+
+// initModes are the rights of the volume and of sandbox-init in it. All sandboxes of a host mount it, and whoever can open a file
+// can lock it for all to see. Without the right to read, the directory can be passed and sandbox-init be executed, and neither be opened.
+// gVisor shares no locks, and reads what it executes with the user's rights.
+func initModes(gVisor bool) (dir, program int64) {
+	if gVisor {
+		return 0o755, 0o555
+	}
+	return 0o711, 0o111
 }
 
 // readProgram reads a program that has to run in any image on a daemon of the architecture: an ELF program for it, statically linked.
@@ -56,22 +82,43 @@ func readProgram(path, name, architecture string) ([]byte, error) {
 	return content, nil
 }
 
-// archive is the tar file that puts sandbox-init into the volume's root.
-func (b initBinary) archive() (io.Reader, error) { return archiveProgram(initName, b.content) }
+// ArchiveInit is the tar file that a Runner unpacks in the root of a container with the volume, to put sandbox-init there: what
+// is unpacked in the volume's own root leaves the rights of that as they are.
+func ArchiveInit(content []byte, gVisor bool) ([]byte, error) {
+	name := strings.TrimPrefix(initDir, "/") + "/"
+	dir, program := initModes(gVisor)
+	return archive(tarFile{name: name, mode: dir}, tarFile{name: name + initName, mode: program, content: content})
+}
 
-// archiveProgram is a tar file with one program, which everybody may execute and nobody write.
-func archiveProgram(name string, content []byte) (io.Reader, error) {
+// ArchiveGate is the tar file that a Runner unpacks in [InitDir] of a gate.
+func ArchiveGate(program []byte) ([]byte, error) {
+	return archive(tarFile{name: egressName, mode: 0o555, content: program})
+}
+
+// tarFile is a file of root, or a directory if its name ends in a slash.
+type tarFile struct {
+	name    string
+	mode    int64
+	content []byte
+}
+
+func archive(files ...tarFile) ([]byte, error) {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
-	header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o555, Size: int64(len(content)), ModTime: time.Unix(0, 0)}
-	if err := w.WriteHeader(header); err != nil {
-		return nil, fmt.Errorf("archive %s: %w", name, err)
-	}
-	if _, err := w.Write(content); err != nil {
-		return nil, fmt.Errorf("archive %s: %w", name, err)
+	for _, f := range files {
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: time.Unix(0, 0)}
+		if strings.HasSuffix(f.name, "/") {
+			header.Typeflag = tar.TypeDir
+		}
+		if err := w.WriteHeader(header); err != nil {
+			return nil, fmt.Errorf("archive %s: %w", f.name, err)
+		}
+		if _, err := w.Write(f.content); err != nil {
+			return nil, fmt.Errorf("archive %s: %w", f.name, err)
+		}
 	}
 	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("archive %s: %w", name, err)
+		return nil, fmt.Errorf("close an archive: %w", err)
 	}
-	return &archive, nil
+	return archive.Bytes(), nil
 }

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,20 +24,24 @@ const (
 	fillPoll  = 50 * time.Millisecond
 )
 
-// InitVolume is the name of the volume with this worker's sandbox-init, which must stay as
+// InitVolume is the name of the volume with this worker's sandbox-init for the usual runtime, which must stay as
 // long as the Runner is open.
-func (r *Runner) InitVolume() string { return r.init.volume }
+func (r *Runner) InitVolume() string { return r.init.volume(r.onGVisor(r.options.Runtime)) }
+
+// onGVisor tells whether a runtime, or with "" that of the daemon, is gVisor's.
+func (r *Runner) onGVisor(runtime string) bool { return r.daemon.gVisor[r.daemon.runtimeName(runtime)] }
 
 // fillVolume makes sure that the volume exists and holds sandbox-init. Workers that
 // do it at the same time take turns: the name of the container through which it is filled is the lock.
-func (r *Runner) fillVolume(ctx context.Context, imageID string) (err error) {
+func (r *Runner) fillVolume(ctx context.Context, imageID string, gVisor bool) (err error) {
+	name := r.init.volume(gVisor)
 	ctx, cancel := context.WithTimeout(ctx, fillTimeout)
 	defer cancel()
-	_, err = r.docker.VolumeCreate(ctx, volume.CreateOptions{Name: r.init.volume, Labels: volumeLabels(r.options.Installation)})
+	_, err = r.docker.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: volumeLabels(r.options.Installation)})
 	if err != nil {
-		return fmt.Errorf("create volume %s: %w", r.init.volume, err)
+		return fmt.Errorf("create volume %s: %w", name, err)
 	}
-	id, err := r.lockVolume(ctx, imageID)
+	id, err := r.lockVolume(ctx, name, imageID)
 	if err != nil {
 		return err
 	}
@@ -46,23 +51,23 @@ func (r *Runner) fillVolume(ctx context.Context, imageID string) (err error) {
 		return nil
 	}
 	if err != nil && !errdefs.IsNotFound(err) {
-		return fmt.Errorf("look into volume %s: %w", r.init.volume, err)
+		return fmt.Errorf("look into volume %s: %w", name, err)
 	}
-	archive, err := r.init.archive()
+	content, err := ArchiveInit(r.init.content, gVisor)
 	if err != nil {
 		return err
 	}
-	if err := r.docker.CopyToContainer(ctx, id, initDir, archive, container.CopyToContainerOptions{}); err != nil {
-		return fmt.Errorf("copy sandbox-init into volume %s: %w", r.init.volume, err)
+	if err := r.docker.CopyToContainer(ctx, id, "/", bytes.NewReader(content), container.CopyToContainerOptions{}); err != nil {
+		return fmt.Errorf("copy sandbox-init into volume %s: %w", name, err)
 	}
 	return nil
 }
 
 // lockVolume creates the container through which the volume is filled. It is never started.
-func (r *Runner) lockVolume(ctx context.Context, imageID string) (string, error) {
-	name := r.init.volume + "-fill"
+func (r *Runner) lockVolume(ctx context.Context, volume, imageID string) (string, error) {
+	name := volume + "-fill"
 	config, host := FillConfig(ContainerSpec{
-		ImageID: imageID, InitVolume: r.init.volume, Installation: r.options.Installation, Worker: r.options.Worker, Expires: time.Now().Add(fillTimeout),
+		ImageID: imageID, InitVolume: volume, Installation: r.options.Installation, Worker: r.options.Worker, Expires: time.Now().Add(fillTimeout),
 	})
 	for {
 		// Not canceled with ctx: a container that was created unseen would hold the lock.

@@ -17,13 +17,14 @@ func (r *Runner) startShape(ctx context.Context, s shape) (*box, error) {
 }
 
 func (r *Runner) specOf(s shape) ContainerSpec {
+	gVisor := r.onGVisor(s.runtime)
 	return ContainerSpec{
 		ImageID: s.imageID, ImageVolumes: r.images.volumesOf(s.imageID),
 		Limits: sandbox.Limits{
 			Memory: s.memory, CPUs: s.cpus(), PIDs: s.pids, Tmp: s.tmp, Workspace: s.workspace, OpenFiles: s.openFiles,
 		},
 		Network: s.network, Runtime: s.runtime, Seccomp: r.options.Seccomp, CgroupV2: r.daemon.cgroupV2,
-		GVisor: r.daemon.gVisor[r.daemon.runtimeName(s.runtime)], InitVolume: r.init.volume, Worker: r.options.Worker, Installation: r.options.Installation,
+		GVisor: gVisor, InitVolume: r.init.volume(gVisor), Worker: r.options.Worker, Installation: r.options.Installation,
 	}
 }
 
@@ -35,7 +36,7 @@ func (r *Runner) startHealed(ctx context.Context, spec ContainerSpec, s shape) (
 	if !errors.As(err, &notStarted) || ctx.Err() != nil {
 		return b, err
 	}
-	if fillErr := r.fillVolume(ctx, s.imageID); fillErr != nil {
+	if fillErr := r.fillVolume(ctx, s.imageID, spec.GVisor); fillErr != nil {
 		return nil, errors.Join(err, fillErr)
 	}
 	return r.start(ctx, spec, s)

@@ -144,7 +144,7 @@ func (r *Runner) prepareImages(ctx context.Context) error {
 			return err
 		}
 		if !filled {
-			if err := r.fillVolume(ctx, found.id); err != nil {
+			if err := r.fillVolume(ctx, found.id, r.onGVisor(r.options.Runtime)); err != nil {
 				return err
 			}
 			filled = true

@@ -3,6 +3,7 @@ package docker
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -28,7 +29,7 @@ func ownInit(t *testing.T) func(*Options) {
 func TestVolumeThatWasRemovedIsFilledAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t, ownInit(t))
-	name := b.init.volume
+	name := b.InitVolume()
 	require.NoError(t, b.docker.VolumeRemove(t.Context(), name, false))
 	got := b.run(t, bash("echo healed"))
 	require.Equal(t, "healed\n", string(got.Stdout.Data))
@@ -40,7 +41,7 @@ func TestVolumeThatWasRemovedIsFilledAgain(t *testing.T) {
 func TestVolumeThatIsEmptyIsFilled(t *testing.T) {
 	t.Parallel()
 	b := setup(t, ownInit(t))
-	name := b.init.volume
+	name := b.InitVolume()
 	require.NoError(t, b.docker.VolumeRemove(t.Context(), name, false))
 	_, err := b.docker.VolumeCreate(t.Context(), volume.CreateOptions{Name: name})
 	require.NoError(t, err)
@@ -50,14 +51,14 @@ func TestVolumeThatIsEmptyIsFilled(t *testing.T) {
 func TestManyWorkersFillOneVolume(t *testing.T) {
 	t.Parallel()
 	first := setup(t, ownInit(t))
-	name := first.init.volume
+	name := first.InitVolume()
 	require.NoError(t, first.docker.VolumeRemove(t.Context(), name, false))
 	found, err := first.images.resolve(t.Context(), testenv.Image(t))
 	require.NoError(t, err)
 	var workers sync.WaitGroup
 	for range 4 {
 		workers.Go(func() {
-			if err := first.fillVolume(t.Context(), found.id); err != nil {
+			if err := first.fillVolume(t.Context(), found.id, first.onGVisor(first.options.Runtime)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -66,13 +67,24 @@ func TestManyWorkersFillOneVolume(t *testing.T) {
 	require.Equal(t, "one\n", string(first.run(t, bash("echo one")).Stdout.Data))
 }
 
+// A file that a program can open is one that it can lock, and the volume is in every sandbox of the host.
+func TestProgramsCannotOpenWhatAllSandboxesHaveInCommon(t *testing.T) {
+	t.Parallel()
+	b := setup(t, ownInit(t))
+	got := b.run(t, bash(`stat -c '%a %u %n' /.sandloop /.sandloop/sandbox-init; for f in /.sandloop /.sandloop/sandbox-init; do exec 9<$f && echo opened $f; done`))
+	require.Equal(t, "711 0 /.sandloop\n111 0 /.sandloop/sandbox-init\n", string(got.Stdout.Data))
+	require.Equal(t, 2, strings.Count(string(got.Stderr.Data), "Permission denied"), "%s", got.Stderr.Data)
+}
+
 func TestReadInitRefuses(t *testing.T) {
 	t.Parallel()
 	built := testenv.InitPath(t)
 	architecture := map[bool]string{true: "arm64", false: "amd64"}
 	self, err := readInit(built, "unheard-of")
 	require.NoError(t, err)
-	require.Regexp(t, "^sandloop-init-[0-9a-f]{12}$", self.volume)
+	require.Regexp(t, "^sandloop-init-[0-9a-f]{32}$", self.volume(false))
+	require.Regexp(t, "^sandloop-init-[0-9a-f]{32}$", self.volume(true))
+	require.NotEqual(t, self.volume(true), self.volume(false))
 	_, err1 := readInit(built, architecture[true])
 	_, err2 := readInit(built, architecture[false])
 	require.NotEqual(t, err1 == nil, err2 == nil, "it is for one of the two: %v, %v", err1, err2)

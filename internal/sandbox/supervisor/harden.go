@@ -19,6 +19,10 @@ type oomFile struct {
 const jobScore = 500
 
 func openOOM() (*oomFile, error) {
+	// A program that its user cannot read, as sandbox-init is in the volume, starts not dumpable.
+	if err := setDumpable(1); err != nil {
+		return nil, err
+	}
 	const path = "/proc/self/oom_score_adj"
 	own, err := readSmall(path)
 	if err != nil {
@@ -55,8 +59,8 @@ func (f *oomFile) write(score string) error {
 func harden() error {
 	// Not dumpable: the job cannot open /proc/1/mem and /proc/1/fd nor trace process 1, so it
 	// can neither read the key nor write frames of its own.
-	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, 0, 0, 0, 0, 0); errno != 0 {
-		return fmt.Errorf("prctl PR_SET_DUMPABLE: %w", errno)
+	if err := setDumpable(0); err != nil {
+		return err
 	}
 	if err := dropSignals(); err != nil {
 		return err
@@ -68,6 +72,14 @@ func harden() error {
 		for fd := first; fd < 1024; fd++ { // before Linux 5.11
 			syscall.CloseOnExec(fd)
 		}
+	}
+	return nil
+}
+
+// setDumpable tells whether files of this process in /proc are its user's, and others of that user may trace it: 1, or 0.
+func setDumpable(dumpable uintptr) error {
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, dumpable, 0, 0, 0, 0); errno != 0 {
+		return fmt.Errorf("prctl PR_SET_DUMPABLE %d: %w", dumpable, errno)
 	}
 	return nil
 }
