@@ -51,7 +51,7 @@ func hostControls(output string, host hostReport) (controls []control) {
 		controls = append(controls, same("seccomp profile: act as a 32-bit machine", asked, only(facts["act as a 32-bit machine"])))
 	}
 	if host.AppArmor {
-		controls = append(controls, same("program: AppArmor", "docker-default (enforce)", only(facts["apparmor"])))
+		controls = append(controls, same("program: AppArmor", "docker-default (enforce)", appArmor(only(facts["apparmor"]))))
 	}
 	if host.UserNamespace || host.Rootless {
 		root := "nobody"
@@ -61,6 +61,15 @@ func hostControls(output string, host hostReport) (controls []control) {
 		controls = append(controls, same("program: root inside is outside", "nobody", root))
 	}
 	return controls
+}
+
+// appArmor says what helps where Docker names AppArmor, as it does wherever the kernel has it, and cannot load its
+// profile, since what loads it is not installed.
+func appArmor(found string) string {
+	if found == "unconfined" {
+		return "unconfined: install apparmor on the host and restart Docker"
+	}
+	return found
 }
 
 func readFacts(output string) map[string][]string {

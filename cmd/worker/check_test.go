@@ -212,7 +212,9 @@ func TestWhatTheHostConfinesWithIsLookedForInside(t *testing.T) {
 
 	armored := hostReport{AppArmor: true}
 	require.Empty(t, differing(hostControls("apparmor=docker-default (enforce)\n", armored)))
-	require.Len(t, differing(hostControls("apparmor=unconfined\n", armored)), 1)
+	bare := hostControls("apparmor=unconfined\n", armored)
+	require.Len(t, differing(bare), 1)
+	require.Equal(t, "unconfined: install apparmor on the host and restart Docker", bare[0].Found)
 	require.Len(t, differing(hostControls("", armored)), 1)
 	for _, host := range []hostReport{{UserNamespace: true}, {Rootless: true}} {
 		require.Empty(t, differing(hostControls("root outside=100000\n", host)))

@@ -10,6 +10,7 @@ keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 packages=(
 	linux-image-cloud-amd64 systemd-sysv dbus udev kmod
 	docker.io docker-cli iptables procps
+	apparmor # without it Docker names AppArmor, and confines nothing
 	redis-server # the reaper's tests start one of their own
 )
 
