@@ -65,7 +65,7 @@ func networkControls(result sandbox.Result) []control {
 	}
 	controls := []control{
 		same("network: interfaces", "eth0", listed(result.Enforcement.Interfaces)),
-		same("network: default route", "none", listed(facts["default route"])),
+		same("network: routes past the gate", "none", listed(facts["route"])),
 	}
 	for _, reach := range reaches {
 		if reach.fact == "a name" && facts[reach.fact] == nil {

@@ -46,7 +46,7 @@ func TestEachDifferenceOfTheNetworkIsFound(t *testing.T) {
 			"=407 sandloop: want the user and password that HTTPS_PROXY has", `=403 sandloop: "192.0.2.1" is an address: only names can be reached`,
 		},
 		"network: an address, through the gate": {`=403 sandloop: "192.0.2.1" is an address: only names can be reached`, "=502 sandloop: i/o timeout"},
-		"network: default route":                {"the host=", "default route=eth0\nthe host="},
+		"network: routes past the gate":         {"the host=", "route=eth0 by 010011AC\nthe host="},
 	} {
 		result := goodNetwork()
 		result.Stdout.Data = []byte(strings.Replace(string(result.Stdout.Data), change[0], change[1], 1))
@@ -118,7 +118,7 @@ func TestACheckWithRulesLooksAtTheNetwork(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{
-		"interfaces", "default route", "the internet, past the gate", "the host", "cloud metadata", "a name", "the gate",
+		"interfaces", "routes past the gate", "the internet, past the gate", "the host", "cloud metadata", "a name", "the gate",
 		"the gate, without the job's password", "an address, through the gate", "in the job's record",
 	}, names)
 	require.Contains(t, report.Images[0].Controls, same("program: network interfaces", "none", "none"), "who asks for no network has none")

@@ -35,7 +35,7 @@ while read -r address name _; do
 done </etc/hosts
 
 visit "the internet, past the gate" 1.1.1.1 443 &
-visit "the host" "$host" 22 &
+visit "the host" "${host:-}" 22 &
 visit "cloud metadata" 169.254.169.254 80 &
 visit "the gate" "$gate" "$port" &
 ask "the gate, without the job's password" "job:wrong" 192.0.2.1:443 &
@@ -43,11 +43,14 @@ ask "an address, through the gate" "$login" 192.0.2.1:443 &
 if command -v getent >/dev/null; then
 	if timeout 5 getent hosts example.com >/dev/null; then echo "a name=resolved"; else echo "a name=not resolved"; fi &
 fi
+# Docker can set a default route by the host's address, where "the host" tells whether somebody is. The kernel shows it backwards.
+IFS=. read -r a b c d <<<"${host:-}"
+nobody=${host:+$(printf '%02X%02X%02X%02X' "$d" "$c" "$b" "$a")}
 if [[ -r /proc/net/route ]]; then
-	while read -r interface destination _; do
-		[[ $destination != 00000000 ]] || echo "default route=$interface"
+	while read -r interface destination by _; do
+		[[ $destination != 00000000 || $by == "$nobody" ]] || echo "route=$interface by $by"
 	done </proc/net/route
 else
-	echo "default route=unknown"
+	echo "route=unknown"
 fi
 wait
