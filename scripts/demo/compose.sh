@@ -3,10 +3,10 @@
 : "${root:?}" "${project:?}" # set by compose-demo.sh
 
 compose_version=v2.40.3
-declare -a compose_program=()
+declare -a compose_program=() compose_files=(--file "$root/docker-compose.yml")
 
 # compose ARGUMENT... works on the demo's own project.
-compose() { "${compose_program[@]}" --file "$root/docker-compose.yml" --project-name "$project" "$@"; }
+compose() { "${compose_program[@]}" "${compose_files[@]}" --project-name "$project" "$@"; }
 
 find_compose() {
 	if docker compose version >/dev/null 2>&1; then
@@ -32,6 +32,8 @@ build_compose() {
 	compose_program=("$cache/docker-compose")
 }
 
+official_redis() { sed -n 's/.*SANDLOOP_REDIS_IMAGE:-\([^}]*\)}.*/\1/p' "$root/docker-compose.yml"; }
+
 # find_images builds the worker and, where no registry answers, Redis.
 find_images() {
 	export SANDLOOP_WORKER_IMAGE=sandloop-demo/worker:latest
@@ -40,7 +42,7 @@ find_images() {
 		return
 	fi
 	local official
-	official=$(sed -n 's/.*SANDLOOP_REDIS_IMAGE:-\([^}]*\)}.*/\1/p' "$root/docker-compose.yml")
+	official=$(official_redis)
 	if docker image inspect "$official" >/dev/null 2>&1 || timeout 15 docker pull --quiet "$official" >/dev/null 2>&1; then
 		return
 	fi
