@@ -49,8 +49,8 @@ demo-agent: setup build ## An agent that writes, fails, repairs and plots; needs
 	@scripts/demo-agent.sh
 
 .PHONY: demo-compose
-demo-compose: setup ## docker-compose.yml with three workers, built here; one of them dies
-	@scripts/compose-demo.sh
+demo-compose: setup ## docker-compose.yml with three workers, built here; one of them dies (DEMO=--hardened: with the hardened file)
+	@scripts/compose-demo.sh $(DEMO)
 
 .PHONY: test
 test: ## Set up, build, and run every test (PKG=./internal/jobs TESTFLAGS='-run Await')

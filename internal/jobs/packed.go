@@ -78,7 +78,7 @@ func (c content) unpack(data []byte) ([]byte, error) {
 	}
 	switch data[0] {
 	case formatPlain:
-		return data[1:], c.check(uint64(len(data) - 1))
+		return data[1:], c.check(uint64(len(data) - 1)) //nolint:gosec // data is not empty
 	case formatZstd:
 		return c.decompress(data[1:])
 	}

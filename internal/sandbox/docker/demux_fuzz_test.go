@@ -36,7 +36,7 @@ const (
 type script []byte
 
 func (s script) add(op byte, data ...byte) script {
-	return append(binary.BigEndian.AppendUint16(append(s, op), uint16(len(data))), data...) //nolint:gosec // tests write little
+	return append(binary.BigEndian.AppendUint16(append(s, op), uint16(len(data))), data...)
 }
 
 func (s script) json(kind wire.Type, message any) script {
@@ -55,7 +55,7 @@ func (s script) output(kind wire.Type, stream byte, data string) script {
 func (s script) stream(key []byte) []byte {
 	var all, framed bytes.Buffer
 	piece := func(stream byte, data []byte) {
-		all.Write(binary.BigEndian.AppendUint32([]byte{stream, 0, 0, 0}, uint32(len(data)))) //nolint:gosec // as above
+		all.Write(binary.BigEndian.AppendUint32([]byte{stream, 0, 0, 0}, uint32(len(data))))
 		all.Write(data)
 	}
 	w := wire.NewWriter(&framed)
