@@ -209,10 +209,13 @@ func TestA32BitCallEndsTheProgram(t *testing.T) {
 		`	printf("%ld\n", id);`,
 		"}", "",
 	}, "\n"))}
-	dockers := setup(t, dockersProfile).run(t, program)
-	require.Equal(t, sandbox.OutcomeOK, dockers.Outcome, dockers.Message)
-	own := setup(t).run(t, program)
+	dockers, own := setup(t, dockersProfile).run(t, program), setup(t).run(t, program)
 	require.Equal(t, sandbox.OutcomeSignaled, own.Outcome, own.Message)
-	require.Equal(t, "SIGSYS", own.Signal)
 	require.Empty(t, own.Stdout.Data)
+	if dockers.Signal == "SIGSEGV" { // a kernel without such calls, which no profile has to end
+		require.Equal(t, "SIGSEGV", own.Signal)
+		return
+	}
+	require.Equal(t, sandbox.OutcomeOK, dockers.Outcome, dockers.Message)
+	require.Equal(t, "SIGSYS", own.Signal)
 }
