@@ -18,7 +18,7 @@ func example(t *testing.T, name string) *problem.Problem {
 	require.Equal(t, name, p.ShortName)
 	require.Equal(t, time.Second, p.Limits.Time)
 	require.Equal(t, 2*time.Second, p.Limits.ForLanguage("java").Time)
-	require.Equal(t, int64(256<<20), p.Limits.Memory)
+	require.Equal(t, int64(64<<20), p.Limits.Memory)
 	require.Equal(t, int64(1<<20), p.Limits.Output)
 	require.Len(t, p.InputValidators, 1)
 	return p

@@ -1,10 +1,16 @@
 // @EXPECTED_RESULTS@: MEMORY-LIMIT
+// A table of 1 GiB, in huge pages where there are any: the memory is used up long before the time.
+#include <cstdlib>
+#include <cstring>
 #include <iostream>
-#include <vector>
+#include <sys/mman.h>
 
 int main() {
     int n;
     std::cin >> n;
-    std::vector<char> table(1 << 30, 1);
+    const std::size_t size = 1 << 30;
+    char *table = static_cast<char *>(std::aligned_alloc(1 << 21, size));
+    madvise(table, size, MADV_HUGEPAGE);
+    std::memset(table, 1, size);
     std::cout << n + table[n] << "\n";
 }
