@@ -59,7 +59,7 @@ func (a *app) serve(ctx context.Context, c config.Config) (err error) {
 	worker, err := p.newWorker(c, jobs.WorkerOptions{
 		ID: id, Runner: runner, Judge: judge, Sessions: inSessions, SessionSlots: max(1, c.Sessions.Live), Concurrency: slots, Log: log, Ready: runner.Probe,
 		Tracer: traces.Provider(), Observe: ops.metrics.JobFinished, ObserveRecovery: ops.metrics.WorkerRecovered,
-	}, installation, runner.InitVolume(), ops)
+	}, installation, runner.InitVolumes(), ops)
 	if err != nil {
 		return err
 	}
@@ -149,10 +149,10 @@ func (p *parts) close() error {
 }
 
 // newWorker completes the options of a worker with what the configuration says.
-func (p *parts) newWorker(c config.Config, options jobs.WorkerOptions, installation, volume string, ops *operations) (*jobs.Worker, error) {
+func (p *parts) newWorker(c config.Config, options jobs.WorkerOptions, installation string, volumes []string, ops *operations) (*jobs.Worker, error) {
 	client := jobs.NewClient(p.queue, jobs.ClientOptions{Prefix: c.Redis.Prefix, Log: options.Log})
 	sweeper, err := reaper.New(p.daemon.client, reaper.Options{
-		Installation: installation, Self: options.ID, Volume: volume, Alive: client.WorkerAlive, Grace: c.Reaper.Grace,
+		Installation: installation, Self: options.ID, Volumes: volumes, Alive: client.WorkerAlive, Grace: c.Reaper.Grace,
 		Log: options.Log.With("worker", options.ID),
 	})
 	if err != nil {

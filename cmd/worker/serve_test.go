@@ -101,3 +101,12 @@ func TestTheDefaultsAreThoseOfTheQueue(t *testing.T) {
 	}
 	require.Equal(t, jobs.DefaultWeights(), weights)
 }
+
+func TestTheLargestJobThatOneCanAllowIsTheLargestThatWorkersRead(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.Jobs.BodyLimit = config.Size(jobs.MaxBodyLimit)
+	require.NoError(t, c.Validate())
+	c.Jobs.BodyLimit++
+	require.ErrorContains(t, c.Validate(), "jobs.body_limit")
+}

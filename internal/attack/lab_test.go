@@ -107,7 +107,7 @@ func (l *lab) close(t testing.TB) (problems []string) {
 	if !eventually(testenv.Scale(t, 20*time.Second), gone) {
 		problems = append(problems, fmt.Sprintf("these are left: %q", left))
 	}
-	_ = l.docker.VolumeRemove(ctx, l.InitVolume(), false) // another lab may use the same one
+	_ = l.docker.VolumeRemove(ctx, l.InitVolumes()[0], false) // another lab may use the same one
 	return problems
 }
 

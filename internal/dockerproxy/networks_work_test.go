@@ -61,40 +61,18 @@ func newWorld(t *testing.T) *world {
 	server.Start()
 	t.Cleanup(server.Close)
 	w.port = listener.Addr().(*net.TCPAddr).Port
-	w.serveDNS(t)
+	w.dns = testenv.ServeDNS(t, w.host, w.answer)
 	return w
 }
 
-// serveDNS answers every question for A with the host's address.
-func (w *world) serveDNS(t *testing.T) {
-	t.Helper()
-	conn, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", net.JoinHostPort(w.host.String(), "0"))
-	require.NoError(t, err)
-	w.dns = conn.LocalAddr().String()
-	done := make(chan struct{})
-	t.Cleanup(func() { _ = conn.Close(); <-done })
-	go func() {
-		defer close(done)
-		buffer := make([]byte, 1500)
-		for {
-			n, from, err := conn.ReadFrom(buffer)
-			if err != nil {
-				return
-			}
-			var m dnsmessage.Message
-			if m.Unpack(buffer[:n]) != nil || len(m.Questions) != 1 {
-				continue
-			}
-			m.Response, m.Additionals = true, nil
-			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
-				head := dnsmessage.ResourceHeader{Name: q.Name, Class: dnsmessage.ClassINET}
-				m.Answers = []dnsmessage.Resource{{Header: head, Body: &dnsmessage.AResource{A: w.host.As4()}}}
-			}
-			if packed, err := m.Pack(); err == nil {
-				_, _ = conn.WriteTo(packed, from)
-			}
-		}
-	}()
+// answer answers every question for A with the host's address.
+func (w *world) answer(m dnsmessage.Message) *dnsmessage.Message {
+	m.Response, m.Additionals = true, nil
+	if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+		head := dnsmessage.ResourceHeader{Name: q.Name, Class: dnsmessage.ClassINET}
+		m.Answers = []dnsmessage.Resource{{Header: head, Body: &dnsmessage.AResource{A: w.host.As4()}}}
+	}
+	return &m
 }
 
 // subnet is beside that of other packages' tests, which run at the same time.

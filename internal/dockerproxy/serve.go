@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -39,11 +40,27 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 	return listener, nil
 }
 
-// Serve answers until ctx ends, and closes the listener. Streams that are open then break, which ends the sandboxes at their other end.
+// Serve answers until ctx ends, and closes the listener and all connections. Streams that are open then break, which ends the sandboxes at their other end.
 func (p *Proxy) Serve(ctx context.Context, listener net.Listener) error {
-	server := &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	// net/http goes on for half a second with a connection whose request it did not read to the end.
+	var connections sync.WaitGroup
+	server := &http.Server{
+		Handler: p, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			switch state { //nolint:exhaustive // a connection begins and ends once
+			case http.StateNew:
+				connections.Add(1)
+			case http.StateHijacked, http.StateClosed:
+				connections.Done()
+			}
+		},
+	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
+	defer func() {
+		_ = server.Close()
+		connections.Wait()
+	}()
 	defer p.upstream.CloseIdleConnections()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve docker-proxy: %w", err)

@@ -126,7 +126,7 @@ func TestAWorkerDoesAllItsWorkThroughTheProxy(t *testing.T) {
 		require.NoError(t, r.KillOlder(t.Context(), "old", 2))
 		require.Error(t, <-ended, "somebody removed its container")
 		sweeper, err := reaper.New(b.worker, reaper.Options{
-			Installation: b.installation, Volume: r.InitVolume(), Log: slog.New(slog.DiscardHandler),
+			Installation: b.installation, Volumes: r.InitVolumes(), Log: slog.New(slog.DiscardHandler),
 			Alive: func(_ context.Context, workers ...string) (map[string]bool, error) {
 				alive := map[string]bool{}
 				for _, worker := range workers {
@@ -153,7 +153,7 @@ func TestASandboxEndsWithItsWorkerBehindTheProxy(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	asked := b.request()
-	asked.HostConfig.Mounts[0].Source = b.runner(func(o *docker.Options) { o.PoolSize = 0 }).InitVolume()
+	asked.HostConfig.Mounts[0].Source = b.runner(func(o *docker.Options) { o.PoolSize = 0 }).InitVolumes()[0]
 	created, err := b.worker.ContainerCreate(t.Context(), asked.Config, asked.HostConfig, nil, nil, "sandloop-"+b.installation)
 	require.NoError(t, err)
 	conn, err := b.worker.ContainerAttach(t.Context(), created.ID, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})

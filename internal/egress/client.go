@@ -152,17 +152,22 @@ func (m *metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write counts before it writes, so that no byte beyond the limit leaves.
+// Write counts before it writes, so that no byte beyond the limit leaves, and none is missing where the answer is faster than its return.
 func (m *metered) Write(p []byte) (int, error) {
 	if over := m.client.spend(&m.client.sent, len(p)); over != nil {
 		m.stop(over)
 		return 0, over
 	}
+	m.addSent(len(p))
 	n, err := m.Conn.Write(p)
-	m.mu.Lock()
-	m.sent += int64(n)
-	m.mu.Unlock()
+	m.addSent(n - len(p))
 	return n, err
+}
+
+func (m *metered) addSent(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sent += int64(n)
 }
 
 // connection is what became of a connection; cause is what cut it, or nil.

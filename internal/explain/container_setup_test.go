@@ -63,7 +63,7 @@ func setupDocker(t *testing.T) *docker.Runner {
 		defer cancel()
 		require.NoError(t, runner.Close(ctx))
 		require.Zero(t, runner.Stats().Open)
-		_ = through.VolumeRemove(ctx, runner.InitVolume(), false) // another test's may be the same one
+		_ = through.VolumeRemove(ctx, runner.InitVolumes()[0], false) // another test's may be the same one
 		require.NoError(t, through.Close())
 	})
 	return runner

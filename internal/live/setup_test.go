@@ -99,7 +99,7 @@ func closeShared() error {
 		if open := b.Stats().Open; open != 0 {
 			errs = append(errs, fmt.Errorf("%d containers of %s are left", open, image))
 		}
-		_ = b.client.VolumeRemove(ctx, b.InitVolume(), false) // another test's may be the same one
+		_ = b.client.VolumeRemove(ctx, b.InitVolumes()[0], false) // another test's may be the same one
 		errs = append(errs, b.client.Close())
 	}
 	return errors.Join(errs...)

@@ -36,8 +36,8 @@ type Options struct {
 	Self string
 	// Alive tells which of the workers live. While it fails, or takes Self for dead, nothing is removed.
 	Alive func(ctx context.Context, workers ...string) (map[string]bool, error)
-	// Volume is the volume with the worker's own sandbox-init, which is never removed.
-	Volume string
+	// Volumes are those with the worker's own sandbox-init, which are never removed.
+	Volumes []string
 	// Grace defaults to DefaultGrace and Confirm, the time between the two looks, to DefaultConfirm.
 	Grace, Confirm time.Duration
 	// VolumeAge is the age below which an unused volume is kept; it defaults to DefaultVolumeAge.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -39,7 +40,7 @@ func (r *Reaper) sweepVolumes(ctx context.Context, now time.Time) (removed []str
 }
 
 func (r *Reaper) volumeIsOld(v *volume.Volume, now time.Time) bool {
-	if v.Name == r.options.Volume || v.Labels[labels.Installation] != r.options.Installation {
+	if slices.Contains(r.options.Volumes, v.Name) || v.Labels[labels.Installation] != r.options.Installation {
 		return false
 	}
 	created, err := time.Parse(time.RFC3339Nano, v.CreatedAt)

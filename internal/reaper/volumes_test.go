@@ -47,12 +47,12 @@ func TestOnlyOldVolumesOfOursThatNobodyUsesGo(t *testing.T) {
 	b.create(b.of(liveOne, nil), mount.Mount{Type: mount.TypeVolume, Source: used, Target: "/.sandloop"})
 	kept := []string{current, used, b.volume(b.installation, "cache"), b.volume("other-"+b.installation, labels.RoleInitVolume)}
 
-	report, err := b.sweepOld(b.reaper(func(o *Options) { o.Volume = current }))
+	report, err := b.sweepOld(b.reaper(func(o *Options) { o.Volumes = []string{"sandloop-init-of-another", current} }))
 	require.NoError(t, err)
 	require.Empty(t, report.Volumes, "none is a day old")
 	require.ElementsMatch(t, append(kept, old), b.volumesLeft())
 
-	r := b.reaper(func(o *Options) { o.Volume, o.VolumeAge = current, time.Nanosecond })
+	r := b.reaper(func(o *Options) { o.Volumes, o.VolumeAge = []string{current}, time.Nanosecond })
 	require.Eventually(t, func() bool {
 		report, err = b.sweepOld(r)
 		return err == nil && len(report.Volumes) > 0

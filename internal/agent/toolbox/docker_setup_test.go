@@ -94,7 +94,7 @@ func (p *plant) startRunner(t *testing.T) {
 		defer cancel()
 		require.NoError(t, p.runner.Close(ctx))
 		require.Zero(t, p.runner.Stats().Open)
-		_ = through.VolumeRemove(ctx, p.runner.InitVolume(), false) // another test's may be the same one
+		_ = through.VolumeRemove(ctx, p.runner.InitVolumes()[0], false) // another test's may be the same one
 		require.NoError(t, through.Close())
 	})
 }

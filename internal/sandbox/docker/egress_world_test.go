@@ -56,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	})
 	w.plain, w.tls = w.serve(t, handler, false), w.serve(t, handler, true)
 	w.names["allowed.test."] = []netip.Addr{w.host}
-	w.serveDNS(t)
+	w.dns = testenv.ServeDNS(t, w.host, w.answer)
 	return w
 }
 
@@ -100,34 +100,7 @@ func (w *world) serve(t *testing.T, handler http.Handler, secure bool) *httptest
 
 func portOf(server *httptest.Server) int { return server.Listener.Addr().(*net.TCPAddr).Port }
 
-// serveDNS answers questions for A with what names has, and all others with nothing.
-func (w *world) serveDNS(t *testing.T) {
-	t.Helper()
-	conn, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", net.JoinHostPort(w.host.String(), "0"))
-	require.NoError(t, err)
-	w.dns = conn.LocalAddr().String()
-	done := make(chan struct{})
-	t.Cleanup(func() { _ = conn.Close(); <-done })
-	go func() {
-		defer close(done)
-		buffer := make([]byte, 1500)
-		for {
-			n, from, err := conn.ReadFrom(buffer)
-			if err != nil {
-				return
-			}
-			var question dnsmessage.Message
-			if question.Unpack(buffer[:n]) != nil || len(question.Questions) != 1 {
-				continue
-			}
-			packed, err := w.answer(question).Pack()
-			if err == nil {
-				_, _ = conn.WriteTo(packed, from)
-			}
-		}
-	}()
-}
-
+// answer answers questions for A and AAAA with what names has, and all others with nothing.
 func (w *world) answer(m dnsmessage.Message) *dnsmessage.Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -24,9 +25,25 @@ const (
 	fillPoll  = 50 * time.Millisecond
 )
 
-// InitVolume is the name of the volume with this worker's sandbox-init for the usual runtime, which must stay as
+// InitVolumes are the names of the volumes with this worker's sandbox-init, that for the usual runtime first. They must stay as
 // long as the Runner is open.
-func (r *Runner) InitVolume() string { return r.init.volume(r.onGVisor(r.options.Runtime)) }
+func (r *Runner) InitVolumes() (names []string) {
+	for _, gVisor := range r.onEither() {
+		names = append(names, r.init.volume(gVisor))
+	}
+	return names
+}
+
+// onEither tells of the usual runtime, and then of one that is of the other kind if there is any, whether it is gVisor's.
+func (r *Runner) onEither() []bool {
+	kinds := []bool{r.onGVisor(r.options.Runtime)}
+	for _, rule := range r.options.Runtimes {
+		if kind := r.onGVisor(rule.Runtime); !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
 
 // onGVisor tells whether a runtime, or with "" that of the daemon, is gVisor's.
 func (r *Runner) onGVisor(runtime string) bool { return r.daemon.gVisor[r.daemon.runtimeName(runtime)] }

@@ -144,8 +144,10 @@ func (r *Runner) prepareImages(ctx context.Context) error {
 			return err
 		}
 		if !filled {
-			if err := r.fillVolume(ctx, found.id, r.onGVisor(r.options.Runtime)); err != nil {
-				return err
+			for _, gVisor := range r.onEither() {
+				if err := r.fillVolume(ctx, found.id, gVisor); err != nil {
+					return err
+				}
 			}
 			filled = true
 		}

@@ -76,6 +76,7 @@ func TestFilesOfEachTestComeBack(t *testing.T) {
 		`ln -s /etc/passwd out/link.txt; mkfifo out/fifo.txt; truncate -s 20M out/huge.txt`,
 		`case $n in fail) exit 3;; hang) sleep 600;; kill) kill -9 $$;; memory) head -c 400M /dev/zero | tail;; esac`)
 	p.Outputs = []string{"out/n.txt"}
+	p.Limits.Memory = ptr(64 * sandbox.MiB) // soon used up, also where fresh memory is slow
 	refused := []sandbox.RefusedFile{
 		{Path: "out/fifo.txt", Reason: "is a FIFO, not a file"},
 		{Path: "out/huge.txt", Reason: "has 20971520 bytes"},
@@ -83,11 +84,8 @@ func TestFilesOfEachTestComeBack(t *testing.T) {
 	}
 	test := func(id string, outputs ...string) sandbox.Test {
 		limit := testenv.Scale(t, 10*time.Second)
-		switch id {
-		case "hang":
+		if id == "hang" {
 			limit = testenv.Scale(t, 500*time.Millisecond)
-		case "memory": // fresh memory costs much on some virtual machines
-			limit = testenv.Scale(t, time.Minute)
 		}
 		return sandbox.Test{ID: id, Stdin: []byte(id + "\n"), Outputs: outputs, WallTime: wall(limit)}
 	}

@@ -70,7 +70,7 @@ func setupOn(t testing.TB, through *client.Client, change ...func(*Options)) *bu
 	}
 	r, err := New(t.Context(), through, options)
 	require.NoError(t, err)
-	usedVolumes.Store(r.InitVolume(), true)
+	usedVolumes.Store(r.InitVolumes()[0], true)
 	b := &bundle{r, docker, options.Installation}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), testenv.Scale(t, time.Minute))

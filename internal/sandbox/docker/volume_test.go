@@ -29,7 +29,7 @@ func ownInit(t *testing.T) func(*Options) {
 func TestVolumeThatWasRemovedIsFilledAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t, ownInit(t))
-	name := b.InitVolume()
+	name := b.InitVolumes()[0]
 	require.NoError(t, b.docker.VolumeRemove(t.Context(), name, false))
 	got := b.run(t, bash("echo healed"))
 	require.Equal(t, "healed\n", string(got.Stdout.Data))
@@ -41,7 +41,7 @@ func TestVolumeThatWasRemovedIsFilledAgain(t *testing.T) {
 func TestVolumeThatIsEmptyIsFilled(t *testing.T) {
 	t.Parallel()
 	b := setup(t, ownInit(t))
-	name := b.InitVolume()
+	name := b.InitVolumes()[0]
 	require.NoError(t, b.docker.VolumeRemove(t.Context(), name, false))
 	_, err := b.docker.VolumeCreate(t.Context(), volume.CreateOptions{Name: name})
 	require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestVolumeThatIsEmptyIsFilled(t *testing.T) {
 func TestManyWorkersFillOneVolume(t *testing.T) {
 	t.Parallel()
 	first := setup(t, ownInit(t))
-	name := first.InitVolume()
+	name := first.InitVolumes()[0]
 	require.NoError(t, first.docker.VolumeRemove(t.Context(), name, false))
 	found, err := first.images.resolve(t.Context(), testenv.Image(t))
 	require.NoError(t, err)
@@ -97,4 +97,30 @@ func TestReadInitRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "CGO_ENABLED=0")
 	_, err = readInit(filepath.Join(t.TempDir(), "absent"), "amd64")
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// A tenant's runtime can be of another kind than the usual one, and has its volume filled at start as well.
+func TestEachKindOfRuntimeHasAVolume(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		usual string
+		rules []string
+		want  []string
+	}{
+		"runc":                 {"runc", nil, []string{"closed"}},
+		"runc twice":           {"", []string{"runc"}, []string{"closed"}},
+		"gVisor":               {"runsc", nil, []string{"open"}},
+		"gVisor for some":      {"runc", []string{"runc", "runsc", "runsc-kvm"}, []string{"closed", "open"}},
+		"gVisor for all but":   {"runsc", []string{"", "runc"}, []string{"open", "closed"}},
+		"gVisor of the daemon": {"runsc-kvm", []string{"runsc"}, []string{"open"}},
+	} {
+		r := &Runner{
+			options: Options{Runtime: tt.usual}, init: initBinary{closed: "closed", open: "open"},
+			daemon: daemon{defaultRuntime: "runc", gVisor: map[string]bool{"runsc": true, "runsc-kvm": true}},
+		}
+		for _, runtime := range tt.rules {
+			r.options.Runtimes = append(r.options.Runtimes, RuntimeRule{Runtime: runtime})
+		}
+		require.Equal(t, tt.want, r.InitVolumes(), name)
+	}
 }
