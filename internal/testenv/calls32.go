@@ -1,7 +1,6 @@
 package testenv
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,12 +29,12 @@ func Calls32(t testing.TB) bool {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "caller")
 	require.NoError(t, os.WriteFile(path, caller, 0o700)) //nolint:gosec // it is a program
-	err := exec.CommandContext(t.Context(), path).Run()
+	err := exec.CommandContext(t.Context(), path).Run()   //nolint:gosec // the program above
 	if err == nil {
 		return true
 	}
 	var exit *exec.ExitError
-	require.True(t, errors.As(err, &exit), "%v", err)
+	require.ErrorAs(t, err, &exit)
 	status, ok := exit.Sys().(syscall.WaitStatus)
 	require.True(t, ok && status.Signaled() && status.Signal() == syscall.SIGSEGV, "%v", err)
 	return false
