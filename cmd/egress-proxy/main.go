@@ -23,13 +23,22 @@ func main() {
 func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	flags := flag.NewFlagSet("egress-proxy", flag.ContinueOnError)
 	listen := flags.String("listen", ":3128", "the address to listen on")
+	file := flags.String("rules", "", "the file of the rules that jobs can have")
 	dns := flags.String("dns", "", "the DNS server to ask, host:port; empty are the system's")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	content, err := os.ReadFile(*file)
+	if err != nil {
+		return fmt.Errorf("--rules: %w", err)
+	}
+	rules, err := egress.DecodeRules(content)
+	if err != nil {
+		return fmt.Errorf("--rules: %s: %w", *file, err)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", *listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	return egress.Run(ctx, listener, egress.Network{Resolve: egress.ResolveAt(*dns)}, stdin, stdout)
+	return egress.Run(ctx, listener, egress.Network{Resolve: egress.ResolveAt(*dns)}, rules, stdin, stdout)
 }

@@ -123,7 +123,7 @@ func egressBehindProxy(c config.Network) (*dockerproxy.Egress, error) {
 	if err != nil {
 		return nil, fmt.Errorf("egress-proxy: %w", err)
 	}
-	return &dockerproxy.Egress{Program: program, Outgoing: options.Outgoing, Subnet: options.Subnet, DNS: options.DNS}, nil
+	return &dockerproxy.Egress{Program: program, Rules: options.Bare(), Outgoing: options.Outgoing, Subnet: options.Subnet, DNS: options.DNS}, nil
 }
 
 // allowedRuntimes are those that the settings give to some tenant. Where sandbox.runtime is set the daemon's default is none of them.

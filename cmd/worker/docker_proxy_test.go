@@ -7,11 +7,13 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/config"
 	"github.com/sandloop/sandloop/internal/dockerproxy"
+	"github.com/sandloop/sandloop/internal/egress"
 )
 
 func TestTheProxyLetsNetworksThroughWhereThereAreRulesAlone(t *testing.T) {
@@ -29,7 +31,9 @@ func TestTheProxyLetsNetworksThroughWhereThereAreRulesAlone(t *testing.T) {
 	got, err = egressBehindProxy(network)
 	require.NoError(t, err)
 	require.Equal(t, &dockerproxy.Egress{
-		Program: []byte("a program"), Outgoing: "out", Subnet: netip.MustParsePrefix("198.18.0.0/15"), DNS: "10.0.0.53:53",
+		Program: []byte("a program"), Rules: []egress.Rule{{
+			Name: "network.rules[0]", Domains: []string{"pypi.org"}, Ports: []int{443}, MaxConnections: 16, MaxBytes: 256 << 20, Timeout: 5 * time.Minute,
+		}}, Outgoing: "out", Subnet: netip.MustParsePrefix("198.18.0.0/15"), DNS: "10.0.0.53:53",
 	}, got)
 }
 

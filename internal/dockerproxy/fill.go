@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/sandloop/sandloop/internal/egress"
 	"github.com/sandloop/sandloop/internal/sandbox/docker"
 	"github.com/sandloop/sandloop/internal/sandbox/labels"
 )
@@ -23,10 +24,11 @@ func (p *Proxy) fill(ctx context.Context, c *call) error {
 
 // fillVolume puts into a volume what the volume's name says: other workers, of other installations too, run what is there.
 func (p *Proxy) fillVolume(ctx context.Context, c *call) error {
-	content, err := onlyFile(c.body, docker.InitPath)
+	contents, err := onlyFiles(c.body, docker.InitPath)
 	if err != nil {
 		return err
 	}
+	content := contents[0]
 	if err := p.own(ctx, c, labels.RoleInitVolume); err != nil {
 		return err
 	}
@@ -45,39 +47,51 @@ func (p *Proxy) fillVolume(ctx context.Context, c *call) error {
 	return refuse("the program is not the one that the volume is named after")
 }
 
-// fillGate lets a gate have the proxy's own egress-proxy: another program would have the whole of network.outgoing.
+// fillGate lets a gate have the proxy's own egress-proxy and rules: another program would have the whole of network.outgoing, and other rules
+// what they say.
 func (p *Proxy) fillGate(ctx context.Context, c *call) error {
-	content, err := onlyFile(c.body, "/"+docker.EgressName)
+	contents, err := onlyFiles(c.body, "/"+docker.EgressName, "/"+docker.EgressRules)
 	if err != nil {
 		return err
 	}
 	if err := p.own(ctx, c, labels.RoleEgress); err != nil {
 		return err
 	}
-	if !bytes.Equal(content, p.options.Egress.Program) {
+	e := p.options.Egress
+	rules, err := egress.EncodeRules(e.Rules)
+	switch {
+	case err != nil:
+		return err
+	case !bytes.Equal(contents[0], e.Program):
 		return refuse("the program is not the %s that docker-proxy has (network.proxy_path)", docker.EgressName)
+	case !bytes.Equal(contents[1], rules):
+		return refuse("the rules are not those that docker-proxy has (network.rules)")
 	}
-	c.body, err = docker.ArchiveGate(content)
+	c.body, err = docker.ArchiveGate(e.Program, e.Rules)
 	return err
 }
 
-// onlyFile is the content of the one plain file that an archive holds, whose path is wanted. Its folder may be there, too.
-func onlyFile(archive []byte, wanted string) (content []byte, err error) {
-	notAlone := refuse("want an archive of %s alone", wanted[1:])
+// onlyFiles are the contents of the plain files that an archive holds, whose paths and order are wanted. The folder of the first may be there, too.
+func onlyFiles(archive []byte, wanted ...string) (contents [][]byte, err error) {
+	notAlone := refuse("want an archive of %s alone", strings.ReplaceAll(strings.Join(wanted, " and ")[1:], " /", " "))
 	reader := tar.NewReader(bytes.NewReader(archive))
 	header, err := reader.Next()
-	if err == nil && header.Typeflag == tar.TypeDir && "/"+header.Name == wanted[:strings.LastIndex(wanted, "/")+1] {
+	if err == nil && header.Typeflag == tar.TypeDir && "/"+header.Name == wanted[0][:strings.LastIndex(wanted[0], "/")+1] {
 		header, err = reader.Next()
 	}
-	if err != nil || header.Typeflag != tar.TypeReg || "/"+header.Name != wanted {
+	for _, path := range wanted {
+		if err != nil || header.Typeflag != tar.TypeReg || "/"+header.Name != path {
+			return nil, notAlone
+		}
+		content, readErr := io.ReadAll(reader)
+		if readErr != nil {
+			return nil, refuse("the archive cannot be read: %v", readErr)
+		}
+		contents = append(contents, content)
+		header, err = reader.Next()
+	}
+	if !errors.Is(err, io.EOF) {
 		return nil, notAlone
 	}
-	content, err = io.ReadAll(reader)
-	if err != nil {
-		return nil, refuse("the archive cannot be read: %v", err)
-	}
-	if _, err := reader.Next(); !errors.Is(err, io.EOF) {
-		return nil, notAlone
-	}
-	return content, nil
+	return contents, nil
 }

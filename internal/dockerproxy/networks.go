@@ -10,6 +10,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/network"
 
+	"github.com/sandloop/sandloop/internal/egress"
 	"github.com/sandloop/sandloop/internal/sandbox/docker"
 	"github.com/sandloop/sandloop/internal/sandbox/labels"
 )
@@ -18,6 +19,8 @@ import (
 type Egress struct {
 	// Program is egress-proxy. A gate runs nothing else.
 	Program []byte
+	// Rules are all that gates let anybody reach, whatever a worker says.
+	Rules []egress.Rule
 	// Outgoing, Subnet and DNS are those of docker.Egress.
 	Outgoing string
 	Subnet   netip.Prefix

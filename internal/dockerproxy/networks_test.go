@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sandloop/sandloop/internal/dockerproxy"
+	"github.com/sandloop/sandloop/internal/egress"
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/docker"
 	"github.com/sandloop/sandloop/internal/sandbox/labels"
@@ -111,7 +113,7 @@ func ask(t *testing.T, change ...func(*dockerproxy.Options)) *asking {
 	t.Cleanup(func() { require.NoError(t, docker.Close()) })
 	options := dockerproxy.Options{
 		Docker: docker, Images: []string{"core"}, Maxima: sandbox.DefaultMaxima(), Installation: "i", Seccomp: "{}", Egress: &dockerproxy.Egress{
-			Program: []byte("egress-proxy"), Outgoing: "out", Subnet: netip.MustParsePrefix("198.18.0.0/16"), DNS: "10.0.0.53:53",
+			Program: []byte("egress-proxy"), Rules: []egress.Rule{{Name: "a", Domains: []string{"a.example"}}}, Outgoing: "out", Subnet: netip.MustParsePrefix("198.18.0.0/16"), DNS: "10.0.0.53:53",
 		},
 	}
 	for _, c := range change {
@@ -436,24 +438,36 @@ func TestASandboxIsInNoOtherNetworkThanALane(t *testing.T) {
 	pinned.refused("where all installations are served", newBox, foreign, "the network is that of another installation")
 }
 
-// A gate has the world before it, so it is the program that decides what becomes of that.
-func TestAGateRunsTheProxysOwnProgramAlone(t *testing.T) {
+// A gate has the world before it, so it is its program and its rules that decide what becomes of that.
+func TestAGateHasTheProxysOwnProgramAndRulesAlone(t *testing.T) {
 	t.Parallel()
 	a := ask(t)
+	const program, file = "egress-proxy", "rules.json"
+	rules := []egress.Rule{{Name: "a", Domains: []string{"a.example"}}}
+	gate := func(program string, rules []egress.Rule) string {
+		content, err := docker.ArchiveGate([]byte(program), rules)
+		require.NoError(t, err)
+		return string(content)
+	}
 	fill := "PUT /containers/" + gateID + "/archive?path=/.sandloop&noOverwriteDirNonDir=true"
-	status, message, done := a.say(fill, archive(t, "egress-proxy")) // its content is its name, which the settings have as the program
+	status, message, done := a.say(fill, gate(program, rules))
 	require.Equal(t, http.StatusNoContent, status, message)
-	want, err := docker.ArchiveGate([]byte("egress-proxy"))
-	require.NoError(t, err)
-	require.Equal(t, []string{strings.TrimSpace("PUT /containers/" + gateID + "/archive " + string(want))}, done, "a file that root owns and that all may execute")
+	require.Equal(t, []string{strings.TrimSpace("PUT /containers/" + gateID + "/archive " + gate(program, rules))}, done, "files that root owns")
 
-	other := ask(t, func(o *dockerproxy.Options) { o.Egress.Program = []byte("another") })
-	other.refused("another program", fill, archive(t, "egress-proxy"), "the program is not the egress-proxy that docker-proxy has (network.proxy_path)")
-	for _, files := range [][]string{{"egress-proxy", "more"}, {"../egress-proxy"}, {"run"}, nil} {
-		a.refused(strings.Join(files, " and "), fill, archive(t, files...), "want an archive of egress-proxy alone")
+	a.refused("another program", fill, gate("another", rules), "the program is not the egress-proxy that docker-proxy has (network.proxy_path)")
+	for name, other := range map[string][]egress.Rule{
+		"no rules": nil, "a rule more": append(slices.Clone(rules), egress.Rule{Name: "b"}), "a name more": {{Name: "a", Domains: []string{"a.example", "*"}}},
+		"private addresses": {{Name: "a", Domains: []string{"a.example"}, Private: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}},
+	} {
+		a.refused(name, fill, gate(program, other), "the rules are not those that docker-proxy has (network.rules)")
+	}
+	for _, files := range [][]string{
+		{program}, {file}, {file, program}, {program, file, "more"}, {program, program, file}, {"../" + program, file}, {program, "../" + file}, {"run", file}, nil,
+	} {
+		a.refused(strings.Join(files, " and "), fill, archive(t, files...), "want an archive of egress-proxy and rules.json alone")
 	}
 	a.refused("sandbox-init", strings.Replace(fill, "/.sandloop", "/", 1), archive(t, ".sandloop/sandbox-init"), `the container is a \"egress\"`)
-	a.refused("a sandbox", strings.Replace(fill, gateID, sandboxID, 1), archive(t, "egress-proxy"), `the container is a \"sandbox\"`)
-	a.refused("another's gate", strings.Replace(fill, gateID, otherID, 1), archive(t, "egress-proxy"), "none of sandloop's")
-	a.refused("another folder", strings.Replace(fill, "/.sandloop", "/etc", 1), archive(t, "egress-proxy"), "workers do not give")
+	a.refused("a sandbox", strings.Replace(fill, gateID, sandboxID, 1), gate(program, rules), `the container is a \"sandbox\"`)
+	a.refused("another's gate", strings.Replace(fill, gateID, otherID, 1), gate(program, rules), "none of sandloop's")
+	a.refused("another folder", strings.Replace(fill, "/.sandloop", "/etc", 1), gate(program, rules), "workers do not give")
 }

@@ -84,7 +84,7 @@ func (w *world) behind(t *testing.T) func(*dockerproxy.Options) {
 	program, err := os.ReadFile(testenv.ProxyPath(t))
 	require.NoError(t, err)
 	return func(o *dockerproxy.Options) {
-		o.Egress = &dockerproxy.Egress{Program: program, Outgoing: w.outgoing, Subnet: subnet, DNS: w.dns}
+		o.Egress = &dockerproxy.Egress{Program: program, Rules: []egress.Rule{w.rule()}, Outgoing: w.outgoing, Subnet: subnet, DNS: w.dns}
 	}
 }
 
@@ -92,11 +92,15 @@ func (w *world) run(t *testing.T) func(*docker.Options) {
 	t.Helper()
 	return func(o *docker.Options) {
 		o.Egress = &docker.Egress{ProxyPath: testenv.ProxyPath(t), Outgoing: w.outgoing, Subnet: subnet, DNS: w.dns, Rules: []docker.EgressRule{{
-			Tenants: []string{"acme"}, Rule: egress.Rule{
-				Name: "network.rules[0]", Domains: []string{"allowed.test"}, Ports: []int{w.port}, MaxConnections: 4, MaxBytes: 1 << 20, Timeout: 20 * time.Second,
-				Private: []netip.Prefix{netip.PrefixFrom(w.host, 32)},
-			},
+			Tenants: []string{"acme"}, Rule: w.rule(),
 		}}}
+	}
+}
+
+func (w *world) rule() egress.Rule {
+	return egress.Rule{
+		Name: "network.rules[0]", Domains: []string{"allowed.test"}, Ports: []int{w.port}, MaxConnections: 4, MaxBytes: 1 << 20, Timeout: 20 * time.Second,
+		Private: []netip.Prefix{netip.PrefixFrom(w.host, 32)},
 	}
 }
 

@@ -19,8 +19,8 @@ type Job struct {
 	Tenant string `json:"tenant"`
 	// Token is the password that the program has for the proxy.
 	Token string `json:"token"`
-	// Rule is what it may reach.
-	Rule Rule `json:"rule"`
+	// Rule is the name of the proxy's rule that says what it may reach.
+	Rule string `json:"rule"`
 }
 
 // reportedConnections is how many of a job's connections are told one by one; those after them are counted.
@@ -34,6 +34,7 @@ var (
 // client is a job while it may use the proxy.
 type client struct {
 	Job
+	rule Rule
 	// ctx is the job's lifetime, within which requests come and go.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -47,9 +48,9 @@ type client struct {
 	use            sandbox.NetworkUse
 }
 
-func newClient(job Job) *client {
+func newClient(job Job, rule Rule) *client {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &client{Job: job, ctx: ctx, cancel: cancel}
+	return &client{Job: job, rule: rule, ctx: ctx, cancel: cancel}
 }
 
 func (c *client) knows(token string) bool {
@@ -72,9 +73,9 @@ func (c *client) enter() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.open >= c.Rule.MaxConnections:
-		return fmt.Errorf("%d connections are open: more are not allowed (%s.max_connections)", c.open, c.Rule.Name)
-	case c.sent >= c.Rule.MaxBytes || c.received >= c.Rule.MaxBytes:
+	case c.open >= c.rule.MaxConnections:
+		return fmt.Errorf("%d connections are open: more are not allowed (%s.max_connections)", c.open, c.rule.Name)
+	case c.sent >= c.rule.MaxBytes || c.received >= c.rule.MaxBytes:
 		return c.bytesError()
 	}
 	c.open++
@@ -88,7 +89,7 @@ func (c *client) leave() {
 }
 
 func (c *client) bytesError() error {
-	return fmt.Errorf("%w: a job may send and receive %d bytes each (%s.max_bytes)", errBytes, c.Rule.MaxBytes, c.Rule.Name)
+	return fmt.Errorf("%w: a job may send and receive %d bytes each (%s.max_bytes)", errBytes, c.rule.MaxBytes, c.rule.Name)
 }
 
 // spend adds to one of the totals of a job, sent or received. The error is that it went over the limit.
@@ -96,7 +97,7 @@ func (c *client) spend(total *int64, n int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	*total += int64(n)
-	if *total > c.Rule.MaxBytes {
+	if *total > c.rule.MaxBytes {
 		return c.bytesError()
 	}
 	return nil

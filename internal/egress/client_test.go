@@ -26,7 +26,7 @@ func (a *answering) Write([]byte) (int, error) {
 func TestWhatWasSentIsCountedWhenItIsAnswered(t *testing.T) {
 	t.Parallel()
 	for takes, want := range map[int]int64{5: 5, 2: 2, 0: 0} {
-		m := &metered{client: newClient(Job{Rule: Rule{MaxBytes: 100}})}
+		m := &metered{client: newClient(Job{}, Rule{MaxBytes: 100})}
 		m.Conn = &answering{takes: takes, answered: func() {
 			require.EqualValues(t, 5, m.connection(target{}, nil).Sent)
 		}}

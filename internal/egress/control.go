@@ -26,8 +26,9 @@ type Order struct {
 type Notice struct {
 	// At is that of the order which this answers.
 	At netip.Addr `json:"at,omitzero"`
-	// Opened answers Order.Open.
-	Opened bool `json:"opened,omitempty"`
+	// Opened answers Order.Open, and Refused too: why it could not be done.
+	Opened  bool   `json:"opened,omitempty"`
+	Refused string `json:"refused,omitempty"`
 	// Closed answers an order that ends a use: what was done.
 	Closed *sandbox.NetworkUse `json:"closed,omitempty"`
 	// Job, Tenant and Connection tell what became of a connection.
@@ -39,8 +40,8 @@ type Notice struct {
 // MaxLine bounds a line of either side in bytes.
 const MaxLine = 1 << 20
 
-// Run serves a listener as the orders that come over stdin say, until stdin ends: then the worker is gone.
-func Run(ctx context.Context, listener net.Listener, network Network, stdin io.Reader, stdout io.Writer) error {
+// Run serves a listener as the orders that come over stdin say, and as the rules allow, until stdin ends: then the worker is gone.
+func Run(ctx context.Context, listener net.Listener, network Network, rules []Rule, stdin io.Reader, stdout io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
@@ -52,7 +53,7 @@ func Run(ctx context.Context, listener net.Listener, network Network, stdin io.R
 		defer mu.Unlock()
 		_ = encoder.Encode(n) // a worker that does not hear ends stdin too
 	}
-	proxy := New(network, func(job Job, made sandbox.Connection) {
+	proxy := New(network, rules, func(job Job, made sandbox.Connection) {
 		say(Notice{Job: job.Job, Tenant: job.Tenant, Connection: &made})
 	})
 	served := make(chan error, 1)
@@ -60,7 +61,10 @@ func Run(ctx context.Context, listener net.Listener, network Network, stdin io.R
 	say(Notice{})
 	err := obey(stdin, func(o Order) {
 		if o.Open != nil {
-			proxy.Open(o.At, *o.Open)
+			if err := proxy.Open(o.At, *o.Open); err != nil {
+				say(Notice{At: o.At, Refused: err.Error()})
+				return
+			}
 			say(Notice{At: o.At, Opened: true})
 			return
 		}

@@ -29,12 +29,13 @@ func passwordIn(value string) string {
 	return password
 }
 
-// answer says why a request is not served: in the body, and for CONNECT in the status line too, which is all that most programs
-// show of it.
+// answer says why a request is not served: in the body, and where nothing of the request can be left unread in the status line too, which is all
+// that most programs show of it.
 func answer(w http.ResponseWriter, r *http.Request, status int, reason error) {
 	text := "sandloop: " + printable(reason.Error())
 	body := text + "\n"
-	if r.Method != http.MethodConnect {
+	whole := r.Method == http.MethodConnect || r.Method == http.MethodGet && r.ContentLength == 0
+	if !whole {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Connection", "close")
 		w.WriteHeader(status)

@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -26,6 +27,8 @@ const (
 // Proxy serves jobs, each at a local address of its own. It is safe for concurrent use.
 type Proxy struct {
 	network Network
+	// rules are by their names.
+	rules map[string]Rule
 	// report is told of the connections of a job as they end.
 	report func(Job, sandbox.Connection)
 
@@ -34,18 +37,27 @@ type Proxy struct {
 	sockets map[netip.Addr]int
 }
 
-// New makes a proxy that nobody may use yet. report is called from many goroutines with the connections of jobs as they end, the first
-// hundred of each.
-func New(network Network, report func(Job, sandbox.Connection)) *Proxy {
-	return &Proxy{network: network.withDefaults(), report: report, clients: map[netip.Addr]*client{}, sockets: map[netip.Addr]int{}}
+// New makes a proxy that nobody may use yet, and that lets nobody reach more than one of the rules allows. report is called from many goroutines with
+// the connections of jobs as they end, the first hundred of each.
+func New(network Network, rules []Rule, report func(Job, sandbox.Connection)) *Proxy {
+	p := &Proxy{network: network.withDefaults(), rules: map[string]Rule{}, report: report, clients: map[netip.Addr]*client{}, sockets: map[netip.Addr]int{}}
+	for _, rule := range rules {
+		p.rules[rule.Name] = rule
+	}
+	return p
 }
 
-// Open lets a job use the proxy at one of its local addresses, in place of any other.
-func (p *Proxy) Open(at netip.Addr, job Job) {
+// Open lets a job use the proxy at one of its local addresses, in place of any other. The error is that the proxy has no such rule.
+func (p *Proxy) Open(at netip.Addr, job Job) error {
 	p.Close(at)
+	rule, ok := p.rules[job.Rule]
+	if !ok {
+		return fmt.Errorf("the proxy has no rule %q", job.Rule)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.clients[at] = newClient(job)
+	p.clients[at] = newClient(job, rule)
+	return nil
 }
 
 // Close ends the use at an address, cuts what is connected there and returns what was done. None is an empty use.
@@ -134,7 +146,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	t, err := targetOf(r)
 	if err == nil {
-		err = c.Rule.checkTarget(t)
+		err = c.rule.checkTarget(t)
 	}
 	if err == nil {
 		err = c.enter()
@@ -144,14 +156,14 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer c.leave()
-	ctx, cancel := context.WithTimeoutCause(c.ctx, c.Rule.Timeout, timeoutError(c.Rule))
+	ctx, cancel := context.WithTimeoutCause(c.ctx, c.rule.Timeout, timeoutError(c.rule))
 	defer cancel()
 	p.pass(ctx, w, r, c, t, begun) //nolint:contextcheck // a connection lives as long as its job and not as its request
 }
 
 // pass connects a program to where it wants.
 func (p *Proxy) pass(ctx context.Context, w http.ResponseWriter, r *http.Request, c *client, t target, begun time.Time) {
-	conn, err := p.network.connect(ctx, c.Rule, t)
+	conn, err := p.network.connect(ctx, c.rule, t)
 	var refused *refusedError
 	switch {
 	case errors.As(err, &refused):

@@ -47,17 +47,17 @@ func setup(t *testing.T, handler http.HandlerFunc, change ...func(*Rule)) *bench
 		"allowed.example": {{netip.MustParseAddr("93.184.216.34")}},
 	}}
 	t.Cleanup(b.world.Close)
-	b.proxy = New(Network{Resolve: b.resolve, Dial: b.dial}, func(_ Job, made sandbox.Connection) {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.reported = append(b.reported, made)
-	})
 	rule := Rule{Name: "network.rules[0]", Domains: []string{"*.example"}, Ports: []int{80, 443}, MaxConnections: 2, MaxBytes: 1 << 20, Timeout: time.Minute}
 	for _, c := range change {
 		c(&rule)
 	}
 	require.NoError(t, rule.Check())
-	b.proxy.Open(loopback, Job{Job: "j", Tenant: "acme", Token: "token", Rule: rule})
+	b.proxy = New(Network{Resolve: b.resolve, Dial: b.dial}, []Rule{rule}, func(_ Job, made sandbox.Connection) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.reported = append(b.reported, made)
+	})
+	require.NoError(t, b.proxy.Open(loopback, Job{Job: "j", Tenant: "acme", Token: "token", Rule: "network.rules[0]"}))
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", "127.0.0.1:0")
 	require.NoError(t, err)
 	b.addr = listener.Addr().String()
@@ -194,12 +194,28 @@ func TestRefusalsSayWhy(t *testing.T) {
 		_, _, status := b.connect(t, target, "token")
 		require.Equal(t, want, status, target)
 	}
-	status, body := b.get(t, "http://elsewhere.org/")
-	require.Equal(t, 403, status)
-	require.Equal(t, "sandloop: elsewhere.org is not among network.rules[0].domains (*.example)", body)
+	const refusal = "sandloop: elsewhere.org is not among network.rules[0].domains (*.example)"
+	for method, want := range map[string]string{
+		http.MethodGet:  "403 " + refusal,
+		http.MethodPost: "403 Forbidden", // its body may come while the answer goes
+	} {
+		body := io.Reader(http.NoBody)
+		if method == http.MethodPost {
+			body = strings.NewReader(strings.Repeat("x", 1<<20))
+		}
+		request, err := http.NewRequestWithContext(t.Context(), method, "http://elsewhere.org/", body)
+		require.NoError(t, err)
+		response, err := b.client(t, "token").Do(request)
+		require.NoError(t, err)
+		answer, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, want, response.Status)
+		require.Equal(t, refusal+"\n", string(answer))
+	}
 	_, _, line := b.connect(t, "allowed.example:443", "wrong")
 	require.Equal(t, "407 sandloop: want the user and password that HTTPS_PROXY has", line)
-	require.EqualValues(t, 9, b.proxy.Close(loopback).Refused)
+	require.EqualValues(t, 10, b.proxy.Close(loopback).Refused)
 }
 
 func TestWhatWasCheckedIsDialed(t *testing.T) {
@@ -302,7 +318,9 @@ func TestOrdersAndNotices(t *testing.T) {
 	orders, worker := io.Pipe()
 	heard, proxy := io.Pipe()
 	done := make(chan error, 1)
-	go func() { done <- Run(context.Background(), listener, Network{}, orders, proxy) }()
+	go func() {
+		done <- Run(context.Background(), listener, Network{}, []Rule{{Name: "r", Domains: []string{"a.example"}}}, orders, proxy)
+	}()
 	notices := json.NewDecoder(heard)
 	next := func() (n Notice) {
 		require.NoError(t, notices.Decode(&n))
@@ -310,8 +328,10 @@ func TestOrdersAndNotices(t *testing.T) {
 	}
 	require.Equal(t, Notice{}, next())
 	say := func(o Order) { require.NoError(t, json.NewEncoder(worker).Encode(o)) }
-	go say(Order{At: loopback, Open: &Job{Job: "j", Token: "t", Rule: Rule{Name: "r", Domains: []string{"a.example"}}}})
+	go say(Order{At: loopback, Open: &Job{Job: "j", Token: "t", Rule: "r"}})
 	require.Equal(t, Notice{At: loopback, Opened: true}, next())
+	go say(Order{At: loopback, Open: &Job{Job: "k", Token: "t", Rule: "another"}})
+	require.Equal(t, Notice{At: loopback, Refused: `the proxy has no rule "another"`}, next())
 	go say(Order{At: loopback})
 	require.Equal(t, Notice{At: loopback, Closed: &sandbox.NetworkUse{}}, next())
 	require.NoError(t, worker.Close())
@@ -329,6 +349,29 @@ func TestRulesAreChecked(t *testing.T) {
 	require.NotContains(t, err.Error(), "domains[3]")
 	require.NotContains(t, err.Error(), "ports[1]")
 	require.ErrorContains(t, Rule{}.Check(), "domains: [] is not allowed")
+}
+
+func TestRulesComeFromAFileThatIsCheckedAsAWhole(t *testing.T) {
+	t.Parallel()
+	rule := Rule{
+		Name: "a", Domains: []string{"a.example"}, Ports: []int{443}, MaxConnections: 2, MaxBytes: 1 << 20, Timeout: time.Minute,
+		Private: []netip.Prefix{netip.MustParsePrefix("10.1.2.0/24")},
+	}
+	content, err := EncodeRules([]Rule{rule})
+	require.NoError(t, err)
+	require.JSONEq(t, `[{"name":"a","domains":["a.example"],"ports":[443],"max_connections":2,"max_bytes":1048576,"timeout":60000000000,"private":["10.1.2.0/24"]}]`, string(content))
+	got, err := DecodeRules(content)
+	require.NoError(t, err)
+	require.Equal(t, []Rule{rule}, got)
+	for text, want := range map[string]string{
+		``: "decode rules", `{}`: "decode rules", `[{"nam":"a"}]`: `unknown field "nam"`,
+		strings.Replace(string(content), "443", "0", 1):                     `rule "a": ports[0]: 0`,
+		strings.Replace(string(content), "10.1.2.0", "127.0.0.0", 1):        `rule "a": allow_private[0]`,
+		"[" + string(content[1:len(content)-1]) + "," + string(content[1:]): `rule "a": is there twice`,
+	} {
+		_, err := DecodeRules([]byte(text))
+		require.ErrorContains(t, err, want, text)
+	}
 }
 
 func FuzzTarget(f *testing.F) {

@@ -1,6 +1,8 @@
 package egress
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -71,6 +73,35 @@ func (r Rule) Check() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// EncodeRules is the file of rules that a proxy is started with. The same rules are the same bytes.
+func EncodeRules(rules []Rule) ([]byte, error) {
+	content, err := json.Marshal(rules)
+	if err != nil {
+		return nil, fmt.Errorf("encode rules: %w", err)
+	}
+	return content, nil
+}
+
+// DecodeRules reads what EncodeRules wrote, strictly: every rule must pass Check and have a name of its own.
+func DecodeRules(content []byte) (rules []Rule, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&rules); err != nil {
+		return nil, fmt.Errorf("decode rules: %w", err)
+	}
+	names := map[string]bool{}
+	for _, rule := range rules {
+		if err := rule.Check(); err != nil {
+			return nil, fmt.Errorf("rule %q: %w", rule.Name, err)
+		}
+		if names[rule.Name] {
+			return nil, fmt.Errorf("rule %q: is there twice", rule.Name)
+		}
+		names[rule.Name] = true
+	}
+	return rules, nil
 }
 
 // checkTarget refuses a name and a port that the rule does not allow.

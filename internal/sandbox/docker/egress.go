@@ -43,6 +43,15 @@ func (e *Egress) ruleOf(tenant string) *egress.Rule {
 	return nil
 }
 
+// Bare are the rules without who has them.
+func (e *Egress) Bare() []egress.Rule {
+	rules := make([]egress.Rule, len(e.Rules))
+	for i, rule := range e.Rules {
+		rules[i] = rule.Rule
+	}
+	return rules
+}
+
 func (e *Egress) check() error {
 	if e.ProxyPath == "" || !e.Subnet.Addr().Is4() || e.Subnet.Bits() > laneBits {
 		return fmt.Errorf("docker options: Egress: want ProxyPath, and a Subnet of IPv4 with at least 8 addresses: %q and %s", e.ProxyPath, e.Subnet)
@@ -108,5 +117,5 @@ func (a *pass) equip(plan *sandbox.Plan, own map[string]string) {
 
 // job is who uses the proxy, for the proxy.
 func (a *pass) job(p sandbox.Program) egress.Job {
-	return egress.Job{Job: cmp.Or(p.ID, "unnamed"), Tenant: p.Tenant, Token: a.token, Rule: a.rule}
+	return egress.Job{Job: cmp.Or(p.ID, "unnamed"), Tenant: p.Tenant, Token: a.token, Rule: a.rule.Name}
 }

@@ -36,7 +36,7 @@ func TestTheProxysContainerIsHardened(t *testing.T) {
 	t.Parallel()
 	r := &Runner{options: Options{Worker: "w1", Installation: "i1", Seccomp: "{}", Egress: &Egress{DNS: "10.0.0.53:53"}}}
 	config, host := GateConfig(r.gateSpec("sha256:1", time.Unix(1_800_000_000, 0)))
-	require.Equal(t, []string{"--listen=:3128", "--dns=10.0.0.53:53"}, []string(config.Cmd))
+	require.Equal(t, []string{"--listen=:3128", "--rules=/.sandloop/rules.json", "--dns=10.0.0.53:53"}, []string(config.Cmd))
 	require.Equal(t, "65534:65534", config.User)
 	require.True(t, config.StdinOnce, "it ends with its worker")
 	require.Equal(t, map[string]string{

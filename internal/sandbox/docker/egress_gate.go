@@ -26,8 +26,10 @@ import (
 
 const (
 	egressName = "egress-proxy"
-	egressHost = "sandloop-egress"
-	egressPort = 3128
+	// egressRules is the file of its rules beside it.
+	egressRules = "rules.json"
+	egressHost  = "sandloop-egress"
+	egressPort  = 3128
 	// orderTimeout bounds the time in which the proxy does as it is told.
 	orderTimeout = 10 * time.Second
 	gateMemory   = 512 * sandbox.MiB
@@ -120,7 +122,7 @@ func (r *Runner) startGate(ctx context.Context, imageID string) (_ *gate, err er
 			err = errors.Join(err, r.removeID(ctx, g.id))
 		}
 	}()
-	content, err := ArchiveGate(r.gates.program)
+	content, err := ArchiveGate(r.gates.program, r.options.Egress.Bare())
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +162,7 @@ type GateSpec struct {
 // GateConfig makes the two halves of Docker's configuration of the proxy's container. It is pure.
 func GateConfig(g GateSpec) (*container.Config, *container.HostConfig) {
 	noTimeout, pids, off := 0, int64(gatePIDs), false
-	args := []string{fmt.Sprintf("--listen=:%d", egressPort)}
+	args := []string{fmt.Sprintf("--listen=:%d", egressPort), "--rules=" + initDir + "/" + egressRules}
 	if g.DNS != "" {
 		args = append(args, "--dns="+g.DNS)
 	}
@@ -260,6 +262,9 @@ func (g *gate) order(ctx context.Context, o egress.Order) (egress.Notice, error)
 	}
 	select {
 	case n := <-answer:
+		if n.Refused != "" {
+			return n, fmt.Errorf("the proxy in container %.12s refuses: %s", g.id, n.Refused)
+		}
 		return n, nil
 	case <-g.lost:
 		return egress.Notice{}, fmt.Errorf("the proxy in container %.12s is gone", g.id)

@@ -12,6 +12,9 @@ import (
 // EgressName is the name of the file with the proxy in [InitDir] of a gate.
 const EgressName = egressName
 
+// EgressRules is the name of the file of the proxy's rules beside it.
+const EgressRules = egressRules
+
 var laneName = regexp.MustCompile(`^` + lanePrefix + `[0-9a-f]{12}$`)
 
 // IsLaneName tells whether a network of this name can be a lane.

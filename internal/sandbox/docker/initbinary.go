@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sandloop/sandloop/internal/egress"
 )
 
 // machines are the ELF machines of the architectures as Docker names them.
@@ -91,8 +93,12 @@ func ArchiveInit(content []byte, gVisor bool) ([]byte, error) {
 }
 
 // ArchiveGate is the tar file that a Runner unpacks in [InitDir] of a gate.
-func ArchiveGate(program []byte) ([]byte, error) {
-	return archive(tarFile{name: egressName, mode: 0o555, content: program})
+func ArchiveGate(program []byte, rules []egress.Rule) ([]byte, error) {
+	encoded, err := egress.EncodeRules(rules)
+	if err != nil {
+		return nil, err
+	}
+	return archive(tarFile{name: egressName, mode: 0o555, content: program}, tarFile{name: egressRules, mode: 0o444, content: encoded})
 }
 
 // tarFile is a file of root, or a directory if its name ends in a slash.
