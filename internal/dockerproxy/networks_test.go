@@ -218,7 +218,7 @@ func TestWhereNoJobHasANetworkNoneIsMade(t *testing.T) {
 	for request, body := range map[string]any{
 		"POST /networks/create": laneBody, connectTo: connectBody(gateID, "198.18.0.10"), leave: `{"Container":"` + gateID + `","Force":true}`,
 		newGate: gateRequest(), newBox: laneSandbox(), "POST /containers/" + gateID + "/start": nil, "POST /containers/" + gateID + "/attach?stream=1": nil,
-		"PUT /containers/" + gateID + "/archive?path=/.sandloop": archive(t, "egress-proxy"), "POST /containers/" + gateID + "/wait?condition=removed": nil,
+		"PUT /containers/" + gateID + "/archive?path=/.sandloop": archive(t, "egress-proxy", "rules.json"), "POST /containers/" + gateID + "/wait?condition=removed": nil,
 	} {
 		a.refused(request, request, body, "jobs have no network here (network.rules)")
 	}
