@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/docker/docker/client"
-
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/tracing/spans"
 )
@@ -92,9 +90,9 @@ func (r *Runner) warm(ctx context.Context, s shape) *box {
 	}
 	if b.shape != s {
 		if err := update(ctx, r.docker, b.id, s.resources); err != nil {
-			alive := b.alive() // a dead container refuses too, and that says nothing
+			alive := b.alive() && r.runs(ctx, b.id) // a dead container refuses too, and that says nothing
 			r.removeSoon(ctx, b)
-			if ctx.Err() == nil && alive && !client.IsErrConnectionFailed(err) {
+			if ctx.Err() == nil && alive {
 				r.pool.refuseUpdates(s.runtime)
 				r.options.Log.Info("the runtime does not change limits of running containers; warm ones serve only jobs with the same limits",
 					"runtime", r.daemon.runtimeName(s.runtime), "err", err)
@@ -106,4 +104,10 @@ func (r *Runner) warm(ctx context.Context, s shape) *box {
 	}
 	r.warmHits.Add(1)
 	return b
+}
+
+// runs asks the daemon, which knows that a container has ended before its connection tells.
+func (r *Runner) runs(ctx context.Context, id string) bool {
+	found, err := r.docker.ContainerInspect(ctx, id)
+	return err == nil && found.State != nil && found.State.Running
 }

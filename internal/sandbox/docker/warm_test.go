@@ -2,9 +2,11 @@ package docker
 
 import (
 	"context"
+	"net"
 	"testing"
 	"time"
 
+	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 	"github.com/stretchr/testify/require"
 
@@ -83,6 +85,31 @@ func TestDeadWarmContainerThatNeedsOtherLimits(t *testing.T) {
 	require.NoError(t, b.Warm(t.Context()))
 	p.Limits.Memory = ptr(120 * sandbox.MiB)
 	require.True(t, b.run(t, p).Enforcement.Warm, "a dead container does not mean that updates are refused")
+}
+
+// The daemon can know of a container's end before its connection tells.
+func TestDeadWarmContainerWhoseConnectionStillStands(t *testing.T) {
+	t.Parallel()
+	b := setup(t, pooled(1))
+	require.NoError(t, b.Warm(t.Context()))
+	require.Equal(t, 1, b.pool.count())
+	for _, shelf := range b.pool.shelves {
+		box, own := shelf.boxes[0], shelf.boxes[0].conn
+		ours, theirs := net.Pipe()
+		box.conn = types.NewHijackedResponse(ours, "")
+		t.Cleanup(func() { own.Close(); require.NoError(t, theirs.Close()) })
+		require.NoError(t, b.docker.ContainerRemove(t.Context(), box.id, container.RemoveOptions{Force: true}))
+		require.True(t, box.alive())
+	}
+
+	p := bash("echo fine")
+	for _, memory := range []int64{100, 120} {
+		p.Limits.Memory = ptr(memory * sandbox.MiB)
+		got := b.run(t, p)
+		require.Equal(t, "fine\n", string(got.Stdout.Data))
+		require.Equal(t, memory == 120, got.Enforcement.Warm, "a dead container does not mean that updates are refused")
+		require.NoError(t, b.Warm(t.Context()))
+	}
 }
 
 func TestWarmContainersEndWithTheirWorker(t *testing.T) {
