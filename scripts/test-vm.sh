@@ -10,7 +10,7 @@ state=${SANDLOOP_STATE:-${XDG_STATE_HOME:-${HOME:-/root}/.local/state}/sandloop}
 cache=${SANDLOOP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/sandloop}/vm
 image=${SANDLOOP_TEST_IMAGE:-sandloop/core:latest}
 minutes=${SANDLOOP_VM_TIMEOUT:-90}
-wanted=(check internal/sandbox/supervisor internal/sandbox/docker internal/reaper)
+wanted=(check rootless internal/sandbox/supervisor internal/sandbox/docker internal/reaper)
 # Software emulation ends a machine now and then, in a panic that is not the tests' doing.
 boots=4
 panicked=3
@@ -24,9 +24,10 @@ declare -A processor=([kvm]=host [tcg]="max,-avx,-avx2,la57=off")
 
 usage() {
 	cat <<-END
-		Usage: scripts/test-vm.sh [check] [PACKAGE...]
+		Usage: scripts/test-vm.sh [check] [rootless] [PACKAGE...]
 
-		Runs \`worker check\` and the tests of packages, each in a machine of its own; by default:
+		Runs \`worker check\`, the same before a rootless Docker, and the tests of packages, each in
+		a machine of its own; by default:
 		  ${wanted[*]}
 		The exit status is 0 when every test passed and each machine ended by itself. A machine
 		whose emulated kernel panics is booted again, up to $boots times, for the tests that
@@ -124,7 +125,7 @@ build_tests() {
 		(cd "$root" && CGO_ENABLED=0 nice go build -o "$payload/source/bin/" "./cmd/$program")
 	done
 	for package in "${wanted[@]}"; do
-		[[ $package != check ]] || continue
+		[[ $package == */* ]] || continue
 		(cd "$root" && CGO_ENABLED=0 nice go test -c -o "$payload/tests/${package//\//-}.test" "./$package")
 		[[ -e $payload/tests/${package//\//-}.test ]] || give_up vm "$package has no tests" "name another package"
 	done

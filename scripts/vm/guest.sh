@@ -47,6 +47,26 @@ check() {
 		SANDLOOP_LIMITS_DEFAULTS_COMPILE_TIME=5m "$source/bin/worker" check
 }
 
+# rootless checks before the daemon of an ordinary user, to whom systemd gives the controllers that docs/security-setup.md names.
+rootless() {
+	local run=/run/user/1000 delegate=/run/systemd/system/user@.service.d docker=unix:///run/user/1000/docker.sock
+	local -a as_user=(runuser -u user -- env XDG_RUNTIME_DIR="$run" DBUS_SESSION_BUS_ADDRESS="unix:path=$run/bus" PATH="$PATH")
+	mkdir -p "$delegate"
+	printf '[Service]\nDelegate=cpu cpuset io memory pids\n' >"$delegate/delegate.conf"
+	systemctl daemon-reload && modprobe tun && useradd --create-home --uid 1000 user && loginctl enable-linger user || return
+	until [[ -S $run/bus ]]; do sleep 1; done
+	"${as_user[@]}" systemd-run --quiet --user --unit docker --property Delegate=yes --setenv PATH="$PATH" \
+		/usr/share/docker.io/contrib/dockerd-rootless.sh || return
+	until docker --host "$docker" version >/dev/null 2>&1; do
+		"${as_user[@]}" systemctl --user --quiet is-active docker || { journalctl --no-pager --lines 50 _UID=1000; return 1; }
+		sleep 1
+	done
+	docker --host "$docker" info --format 'vm: {{.SecurityOptions}}, cgroup v{{.CgroupVersion}} ({{.CgroupDriver}}), {{.Driver}}'
+	docker save "$SANDLOOP_TEST_IMAGE" | docker --host "$docker" load --quiet || return
+	local -x DOCKER_HOST=$docker
+	check && nothing_left
+}
+
 # run_tests PACKAGE BINARY runs a test binary where `go test` would. Most of the time a test
 # waits for limits, which are long here, so more run at once than there are processors.
 run_tests() {
@@ -60,6 +80,7 @@ test_everything() {
 	while read -r package binary <&3; do
 		case $package in
 		check) step 'worker check' check ;;
+		rootless) step 'worker check before a rootless Docker' rootless ;;
 		*) step "tests of $package" run_tests "$package" "$binary" ;;
 		esac
 	done 3<"$payload/wanted"
