@@ -64,9 +64,14 @@ func DecodeJob(data []byte) (Job, error) {
 	if len(data) > DefaultBodyLimit {
 		return Job{}, fmt.Errorf("job: is %d bytes: want at most %d", len(data), DefaultBodyLimit)
 	}
-	if err := grade.CheckBulk(data); err != nil {
-		return Job{}, fmt.Errorf("job: %w", err)
+	if err := jobContent.checkBulk(data); err != nil {
+		return Job{}, err
 	}
+	return decodeValid(data)
+}
+
+// decodeValid reads a job strictly and validates it.
+func decodeValid(data []byte) (Job, error) {
 	job, err := decodeStrict(data)
 	if err != nil {
 		return Job{}, err

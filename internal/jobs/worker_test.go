@@ -84,14 +84,32 @@ func TestPanicOfTheRunnerIsOurFailure(t *testing.T) {
 	})
 }
 
+// A body need not come from a client, and a newer client may write what this worker would overlook. What holds for clients holds for it.
 func TestBodyThatCannotBeReadIsOurFailure(t *testing.T) {
 	both(t, func(t *testing.T, b *bundle) {
-		id := b.submit(job("1"))
-		require.NoError(t, b.rdb.Set(b.ctx, "sandloop:{"+id+"}:job", "?", 0).Err())
+		const program = `"program":{"language":"python","source":"1"}`
+		wants := map[string]string{}
+		for _, tt := range []struct{ body, want string }{
+			{"?", "unpack: the format '?' is unknown"},
+			{string(pack([]byte("[]"))), "job: is a JSON array: want an object"},
+			{string(pack([]byte(`{` + program + `,"priority":1}`))), `unknown field "priority"`},
+			{string(pack([]byte(`{` + program + `,"grade":{"suite":{"tests":[{"name":"a","weight":2}]}}}`))), `unknown field "weight"`},
+			{string(pack([]byte(`{` + program + `,"tenant":"a\nlevel=ERROR"}`))), "tenant: "},
+			{string(pack([]byte(`{"program":{"language":"python","source":"1","reuse":"a/b"}}`))), `program.reuse: "a/b": want`},
+		} {
+			id := b.submit(job("1"))
+			require.NoError(t, b.rdb.Set(b.ctx, b.client.store.keys.body(id), tt.body, 0).Err())
+			wants[id] = tt.want
+		}
 		b.start(echoRunner{}, func(o *WorkerOptions) { o.MaxAttempts = 1 })
-		record := b.await(id)
-		require.Equal(t, sandbox.OutcomeInfraError, record.Result.Outcome)
-		require.Contains(t, record.Attempts[0].Error, "decode body of job "+id)
+		for id, want := range wants {
+			record := b.await(id)
+			require.Equal(t, sandbox.OutcomeInfraError, record.Result.Outcome, want)
+			require.Contains(t, record.Attempts[0].Error, "decode body of job "+id)
+			require.Contains(t, record.Attempts[0].Error, want)
+			_, _, err := b.client.DeadLetter(b.ctx, id)
+			require.ErrorContains(t, err, want)
+		}
 	})
 }
 
