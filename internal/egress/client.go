@@ -21,6 +21,9 @@ type Job struct {
 	Token string `json:"token"`
 	// Rule is the name of the proxy's rule that says what it may reach.
 	Rule string `json:"rule"`
+	// Sent and Received are the bytes that it has used up of the rule's, in containers before.
+	Sent     int64 `json:"sent,omitempty"`
+	Received int64 `json:"received,omitempty"`
 }
 
 // reportedConnections is how many of a job's connections are told one by one; those after them are counted.
@@ -50,7 +53,7 @@ type client struct {
 
 func newClient(job Job, rule Rule) *client {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &client{Job: job, rule: rule, ctx: ctx, cancel: cancel}
+	return &client{Job: job, rule: rule, ctx: ctx, cancel: cancel, sent: job.Sent, received: job.Received}
 }
 
 func (c *client) knows(token string) bool {

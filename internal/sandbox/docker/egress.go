@@ -70,6 +70,8 @@ var errNoNetwork = errors.New("network: this installation gives programs no netw
 type pass struct {
 	rule  egress.Rule
 	token string
+	// sent and received are what it used in its containers so far, in bytes.
+	sent, received int64
 }
 
 // passOf decides about a program that asks for a network. It returns nil for one that needs no proxy; the error refuses the program.
@@ -87,7 +89,7 @@ func (r *Runner) passOf(p sandbox.Program) (*pass, error) {
 	if rule == nil {
 		return nil, fmt.Errorf("network: no rule gives the tenant %q one: it would have to be in network.rules[].tenants", p.Tenant)
 	}
-	return &pass{*rule, rand.Text()}, nil
+	return &pass{rule: *rule, token: rand.Text()}, nil
 }
 
 // equip adds to a plan what makes programs use the proxy. What the program sets itself is left as it is.
@@ -117,5 +119,5 @@ func (a *pass) equip(plan *sandbox.Plan, own map[string]string) {
 
 // job is who uses the proxy, for the proxy.
 func (a *pass) job(p sandbox.Program) egress.Job {
-	return egress.Job{Job: cmp.Or(p.ID, "unnamed"), Tenant: p.Tenant, Token: a.token, Rule: a.rule.Name}
+	return egress.Job{Job: cmp.Or(p.ID, "unnamed"), Tenant: p.Tenant, Token: a.token, Rule: a.rule.Name, Sent: a.sent, Received: a.received}
 }

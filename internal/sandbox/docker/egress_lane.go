@@ -165,7 +165,10 @@ func (t *task) runThrough(ctx context.Context, through *pass) (sandbox.Result, e
 		return sandbox.Result{}, err
 	}
 	result, err := t.run(ctx)
-	result.Network = r.expel(ctx, b)
+	if result.Network = r.expel(ctx, b); result.Network != nil {
+		through.sent += result.Network.Sent
+		through.received += result.Network.Received
+	}
 	return result, err
 }
 

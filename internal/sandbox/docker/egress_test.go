@@ -227,6 +227,34 @@ True
 	require.Contains(t, reasons, "the connection was cut after 3s (network.rules[0].timeout)")
 }
 
+// Whether all tests of a job run in one container or each in its own: what one used up the others do not have.
+func TestBytesAreThoseOfAllTestsOfAJob(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for containers, last := range map[int64]string{
+		1: "",
+		3: "server = socket.create_server(('127.0.0.1', 0)); a = socket.create_connection(server.getsockname()); b = server.accept()[0]; a.close(); b.recv(1)",
+	} {
+		b := setup(t, w.proxied(t, w.rule(func(r *egress.Rule) { r.MaxBytes = 1<<20 + 1<<19 })))
+		got, whole := b.runTests(t, w.networked(
+			"s, status = ask('allowed.test:PLAIN')",
+			"total = 0",
+			"if ' 200 ' in status:",
+			"    s.sendall(b'GET /big HTTP/1.0\\r\\n\\r\\n')",
+			"    while piece := s.recv(65536): total += len(piece)",
+			"print(status.split('\\r\\n')[0], 'whole' if total > 1 << 20 else 'cut' if total <= 1 << 19 else total)",
+			last, // a connection in TIME-WAIT
+		), sandbox.Test{ID: "first"}, sandbox.Test{ID: "second"}, sandbox.Test{ID: "third"})
+		require.Len(t, got, 3)
+		require.Equal(t, "HTTP/1.1 200 Connection established whole\n", string(got[0].Stdout.Data), "%s", got[0].Stderr.Data)
+		require.Equal(t, "HTTP/1.1 200 Connection established cut\n", string(got[1].Stdout.Data), "%s", got[1].Stderr.Data)
+		require.Contains(t, string(got[2].Stdout.Data), " cut\n") // what is left is less than what the last piece had
+		require.Equal(t, containers, b.Stats().ColdStarts)
+		require.LessOrEqual(t, whole.Network.Received, int64(1<<20+1<<19))
+		require.Greater(t, whole.Network.Received, int64(1<<20))
+	}
+}
+
 func TestAProxyThatWasKilledIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -20,8 +20,8 @@ type cleaner struct {
 	group *cgroup
 	dirs  []writable
 	wiper wiper // its buffer is for all of them
-	// sockets is how many the network namespace had at first.
-	sockets int64
+	// sockets are those that the network namespace had at first.
+	sockets sockets
 }
 
 // writable is a directory in which a job can make files: the root of a file system, so that
@@ -33,11 +33,11 @@ type writable struct {
 }
 
 func newCleaner(group *cgroup) (*cleaner, error) {
-	sockets, err := socketCount()
+	found, err := socketsNow()
 	if err != nil {
 		return nil, err
 	}
-	c := &cleaner{group: group, sockets: sockets}
+	c := &cleaner{group: group, sockets: found}
 	for _, path := range []string{workspaceDir, tmpDir, "/dev/shm", "/dev/mqueue"} {
 		dir, err := findWritable(path)
 		if err != nil {
