@@ -53,7 +53,7 @@ func TestInTheHardenedComposeFileEachHasItsOwnSecretsAlone(t *testing.T) {
 	t.Parallel()
 	project := hardenedCompose(t)
 	secrets := map[string][]string{
-		"redis": {"users.acl"}, "docker-proxy": nil, "worker": {"worker-password", "sign-key", "seal-key"}, "enqueue": {"producer-password", "sign-key", "seal-key"},
+		"redis": {"users.acl"}, "docker-proxy": nil, "worker": {"worker-password", "admin-token", "sign-key", "seal-key"}, "enqueue": {"producer-password", "sign-key", "seal-key"},
 	}
 	for name, want := range secrets {
 		var mounted []string
@@ -64,8 +64,10 @@ func TestInTheHardenedComposeFileEachHasItsOwnSecretsAlone(t *testing.T) {
 			}
 		}
 		require.ElementsMatch(t, want, mounted, name)
-		require.NotContains(t, project.Services[name].Environment, "SANDLOOP_REDIS_PASSWORD", name)
 		for variable, value := range project.Services[name].Environment {
+			for _, secret := range []string{"PASSWORD", "TOKEN", "KEY"} { // Redis' own REDIS_PASSWORD is unused there
+				require.False(t, strings.HasPrefix(variable, EnvPrefix) && strings.HasSuffix(variable, secret), "%s: %s", name, variable)
+			}
 			if strings.HasSuffix(variable, "_FILE") {
 				require.Contains(t, want, strings.TrimPrefix(*value, "/run/secrets/"), variable)
 			}

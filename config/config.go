@@ -38,9 +38,10 @@ type Redis struct {
 	// Password is the password, or PasswordFile a file whose first line it is.
 	Password     string `mapstructure:"password"`
 	PasswordFile string `mapstructure:"password_file"`
-	// SentinelUsername and SentinelPassword are for the sentinels themselves.
-	SentinelUsername string `mapstructure:"sentinel_username"`
-	SentinelPassword string `mapstructure:"sentinel_password"`
+	// SentinelUsername and SentinelPassword, or the first line of SentinelPasswordFile, are for the sentinels themselves.
+	SentinelUsername     string `mapstructure:"sentinel_username"`
+	SentinelPassword     string `mapstructure:"sentinel_password"`
+	SentinelPasswordFile string `mapstructure:"sentinel_password_file"`
 	// DB is the number of the database; Cluster has only 0.
 	DB  int `mapstructure:"db"`
 	TLS TLS `mapstructure:"tls"`

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"fmt"
+
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 )
@@ -8,12 +10,13 @@ import (
 const (
 	keyAnnotation = "sandloop_key"
 	configFlag    = "config"
+	redisFlag     = "redis"
 )
 
 // AddFlags adds the flags that every command has: --config, --redis, --trace, --log-level and --log-format.
 func AddFlags(flags *pflag.FlagSet) {
 	flags.String(configFlag, "", "the configuration `file`; the default is the first that exists of\n./sandloop.yaml, $XDG_CONFIG_HOME/sandloop/sandloop.yaml, /etc/sandloop/sandloop.yaml")
-	AddFlag(flags, "redis", "redis.addr", "`address` of Redis: embedded, host:port or a URL")
+	AddFlag(flags, redisFlag, "redis.addr", "`address` of Redis: embedded, host:port or a URL without a password")
 	AddFlag(flags, "trace", "tracing.endpoint", "send traces to this OTLP over HTTP `endpoint`")
 	AddFlag(flags, "log-level", "log.level", "log this `level` and above: debug, info, warn, error")
 	AddFlag(flags, "log-format", "log.format", "log `format`: auto, text, json")
@@ -33,6 +36,10 @@ func AddFlag(flags *pflag.FlagSet, name, key, usage string) {
 
 // bindFlags gives each key the flag that AddFlag made for it, if it was used.
 func bindFlags(v *viper.Viper, flags *pflag.FlagSet) (err error) {
+	if flag := flags.Lookup(redisFlag); flag != nil && hasPassword(flag.Value.String()) {
+		return fmt.Errorf("--%s: %q has a password, which all users of the machine see in its list of processes: "+
+			"want it in redis.password_file or %s", redisFlag, redactURL(flag.Value.String()), EnvName("redis.password"))
+	}
 	flags.VisitAll(func(flag *pflag.Flag) {
 		if key := flag.Annotations[keyAnnotation]; len(key) == 1 && err == nil {
 			err = v.BindPFlag(key[0], flag)

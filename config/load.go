@@ -27,7 +27,7 @@ func Load(flags *pflag.FlagSet) (Config, error) {
 		}
 	}
 	if err := bindFlags(v, flags); err != nil {
-		return Config{}, fmt.Errorf("bind flags: %w", err)
+		return Config{}, err
 	}
 	file, err := findFile(flags)
 	if err != nil {

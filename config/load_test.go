@@ -72,6 +72,9 @@ func TestFlagsBeatTheEnvironmentBeatsTheFileBeatsTheDefaults(t *testing.T) {
 	require.Equal(t, 7, c.Worker.Concurrency)
 	require.Equal(t, "flag:3", c.Redis.Addr)
 	require.Equal(t, 2, c.Redis.DB, "from the file still")
+	_, err = load(file, "--redis", "rediss://me:hunter2@h:1")
+	require.EqualError(t, err, `--redis: "rediss://me:xxxxx@h:1" has a password, which all users of the machine see in its list of processes: `+
+		"want it in redis.password_file or SANDLOOP_REDIS_PASSWORD")
 	require.Equal(t, 1, c.Worker.InteractiveSlots, "from the defaults still")
 }
 
@@ -157,7 +160,10 @@ func TestAFileMayLeaveThingsEmpty(t *testing.T) {
 func TestThePasswordComesFromAFile(t *testing.T) {
 	load := setup(t)
 	require.NoError(t, os.WriteFile("secret", []byte("s3cr et\r\nsecond line\n"), 0o600))
-	c, err := load("redis: {password_file: secret}")
+	c, err := load("redis: {sentinel_password_file: secret}")
+	require.NoError(t, err)
+	require.Equal(t, "s3cr et", c.Redis.SentinelPassword)
+	c, err = load("redis: {password_file: secret}")
 	require.NoError(t, err)
 	require.Equal(t, "s3cr et", c.Redis.Password)
 

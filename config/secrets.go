@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// readSecrets fills Redis.Password and Admin.Token from their files.
+// readSecrets fills the passwords and Admin.Token from their files.
 func (c *Config) readSecrets() error {
 	return errors.Join(
 		readSecret("redis.password", &c.Redis.Password, c.Redis.PasswordFile),
+		readSecret("redis.sentinel_password", &c.Redis.SentinelPassword, c.Redis.SentinelPasswordFile),
 		readSecret("admin.token", &c.Admin.Token, c.Admin.TokenFile),
 	)
 }

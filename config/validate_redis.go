@@ -53,6 +53,14 @@ func (r Redis) validateAddr(p *problems) {
 	}
 }
 
+// hasPassword tells whether a URL has one.
+func hasPassword(addr string) bool {
+	head, _, _ := cutLast(addr, "@")
+	_, user, isURL := strings.Cut(head, "://")
+	_, password, _ := strings.Cut(user, ":")
+	return isURL && password != ""
+}
+
 // redactURL replaces the password in a URL; of what is not one it keeps nothing.
 func redactURL(addr string) string {
 	if addr == Embedded || !strings.Contains(addr, "://") {
