@@ -12,7 +12,7 @@ packages=(
 	docker.io docker-cli iptables procps
 	apparmor # without it Docker names AppArmor, and confines nothing
 	redis-server # the reaper's tests start one of their own
-	rootlesskit slirp4netns uidmap dbus-user-session libpam-systemd passwd # a Docker without root
+	rootlesskit slirp4netns iproute2 uidmap dbus-user-session libpam-systemd passwd # a Docker without root
 )
 
 # mirrors prints apt lines for the suite on the mirrors that this machine uses
