@@ -112,14 +112,15 @@ func (r *Report) notStopped(a Attack) (notes []string) {
 	return notes
 }
 
-// oneLine makes text of a program fit for a document: no markup, no line feeds, no more than a few hundred bytes.
+// oneLine makes text of a program fit for a document: no links, elements, cells or code, no line feeds, no more than a few hundred bytes.
+// Underscores stay, which the names of outcomes have.
 func oneLine(text string) string {
 	text = strings.ToValidUTF8(fmt.Sprintf("%.400s", text), "")
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r < ' ' || r == 0x7f:
 			return ' '
-		case strings.ContainsRune("<>[]`|*_", r):
+		case strings.ContainsRune("<>[]`|*", r):
 			return '.'
 		}
 		return r

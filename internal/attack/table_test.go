@@ -21,7 +21,7 @@ func TestTheTableSaysWhatWasNotStoppedAndWhatWasNotRun(t *testing.T) {
 		},
 		Cells: map[string]map[string]attack.Cell{
 			"bomb": {"a": {Verdict: attack.Stopped}},
-			"worm": {"a": {Verdict: attack.NotStopped, Why: "said <b>|`x`\n" + strings.Repeat("é", 300)}},
+			"worm": {"a": {Verdict: attack.NotStopped, Why: "wall_timeout: said <b>|`*x*`\n" + strings.Repeat("é", 300)}},
 		},
 	}
 	require.Equal(t, `3 attacks against Linux 6.1, Docker 20.10.
@@ -33,7 +33,7 @@ func TestTheTableSaysWhatWasNotStoppedAndWhatWasNotRun(t *testing.T) {
 | wall: late | time | a clock | not run | not run |
 
 - not run, mode B: it is not there
-- not stopped, worm (mode A): said .b...x. `+strings.Repeat("é", 300)+`
+- not stopped, worm (mode A): wall_timeout: said .b....x.. `+strings.Repeat("é", 300)+`
 `, report.Markdown())
 }
 
