@@ -1,5 +1,6 @@
-# Every path of the image: overwritten, appended to, removed, renamed, linked, given another mode or owner, and new files beside it. None
-# may work outside of what is meant to be written.
+# Every folder of the image outside of what is meant to be written: a new file, folder and link in it; its files, of a folder below /usr the
+# first 40 names, overwritten and given another mode; and of its first three names removed, renamed, given another owner, times and an
+# attribute. None may work.
 import os, stat
 from attack import *
 

@@ -21,7 +21,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
+	"github.com/sandloop/sandloop/internal/grade/problem"
 	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/submissions"
@@ -34,6 +36,7 @@ var checks = map[string]func(t *testing.T, l *lab) []string{
 	"paths": attackPaths, "archives": attackArchives, "sessions": attackSessions, "json": attackJSON, "fields": attackFields,
 	"terminal": attackTerminal, "page": attackPage,
 	"checker_exits": attackCheckerExits, "checker_feedback": attackCheckerFeedback, "submissions": attackChecker,
+	"interaction": attackInteraction, "packages": attackPackages,
 }
 
 // attackPaths sends files whose paths lead elsewhere. Each has to be refused before a container knows of it.
@@ -172,6 +175,108 @@ func openSubmissions(name, path, token string) (problems []string) {
 	return problems
 }
 
+// attackPackages loads problem packages that lead elsewhere, from a folder and from archives. What is loaded has no data of the host, and
+// is bounded.
+func attackPackages(t *testing.T, l *lab) (problems []string) {
+	least := []entry{
+		{"problem.yaml", "", tar.TypeReg, []byte("name: Sum\n")},
+		{"data/secret/1.in", "", tar.TypeReg, []byte("1 2\n")},
+		{"data/secret/1.ans", "", tar.TypeReg, []byte("3\n")},
+		{"submissions/accepted/a.py", "", tar.TypeReg, []byte("print(3)\n")},
+	}
+	hostile := map[string][]entry{
+		"a link to an input":      {{"data/secret/2.in", l.host.canary, tar.TypeSymlink, nil}, {"data/secret/2.ans", "", tar.TypeReg, nil}},
+		"a link to an answer":     {{"data/secret/2.in", "", tar.TypeReg, nil}, {"data/secret/2.ans", l.host.canary, tar.TypeSymlink, nil}},
+		"a link to a folder":      {{"data/secret/below", filepath.Dir(l.host.canary), tar.TypeSymlink, nil}},
+		"a link to a submission":  {{"submissions/accepted/b.py", l.host.canary, tar.TypeSymlink, nil}},
+		"a bomb for a submission": {{"submissions/accepted/b.py", "", tar.TypeReg, make([]byte, 200<<20)}},
+	}
+	for i, e := range entries(l.host.canary) {
+		if e.kind == tar.TypeReg && strings.HasPrefix(e.name, "below/") { // without the link before it, it is a plain path
+			continue
+		}
+		if e.kind == tar.TypeReg || e.kind == tar.TypeSymlink { // a zip archive has no other kinds
+			e.name = "submissions/accepted/" + e.name
+			hostile[fmt.Sprintf("entry %d, %s", i, e.name)] = []entry{e}
+		}
+	}
+	load := func(all []entry) (*problem.Problem, error) {
+		path := filepath.Join(t.TempDir(), "sum.zip")
+		require.NoError(t, os.WriteFile(path, zipOf(t, all), 0o600))
+		files, archive, err := submissions.OpenZip(path)
+		if err != nil {
+			return nil, err
+		}
+		t.Cleanup(func() { require.NoError(t, archive.Close()) })
+		return problem.LoadFS(files, "sum")
+	}
+	for name, all := range hostile {
+		if loaded, err := load(append(slices.Clone(least), all...)); err == nil {
+			problems = append(problems, packageLeaks(name, loaded, l.host.token)...)
+		}
+	}
+	if _, err := load(least); err != nil {
+		problems = append(problems, "a plain package is refused, so that nothing was shown: "+err.Error())
+	}
+	return append(problems, packageFolders(t, l, least)...)
+}
+
+// packageFolders loads folders in which a file of a package is a link out of it, a folder or a FIFO. All of them have to be refused.
+func packageFolders(t *testing.T, l *lab, least []entry) (problems []string) {
+	for name, put := range map[string]func(path string) error{
+		"a link":             func(path string) error { return os.Symlink(l.host.canary, path) },
+		"a link to a folder": func(path string) error { return os.Symlink(filepath.Dir(l.host.canary), path) },
+		"a link to itself":   func(path string) error { return os.Symlink(filepath.Base(path), path) },
+		"a FIFO":             func(path string) error { return unix.Mkfifo(path, 0o600) },
+	} {
+		for _, e := range least {
+			dir := t.TempDir()
+			for _, plain := range least {
+				path := filepath.Join(dir, plain.name)
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				if plain.name == e.name {
+					require.NoError(t, put(path))
+					continue
+				}
+				require.NoError(t, os.WriteFile(path, plain.data, 0o600))
+			}
+			if loaded, err := problem.Load(dir); err == nil {
+				problems = append(problems, fmt.Sprintf("a package with %s as %s is loaded", name, e.name))
+				require.NoError(t, loaded.Close())
+			}
+		}
+	}
+	return problems
+}
+
+// packageLeaks tells what a loaded package holds that it must not.
+func packageLeaks(name string, p *problem.Problem, token string) (problems []string) {
+	for _, test := range p.Tests {
+		for _, path := range []string{test.Input, test.Answer} {
+			if data, err := p.ReadFile(path, 1<<20); err == nil && bytes.Contains(data, []byte(token)) {
+				problems = append(problems, fmt.Sprintf("%s: the host's secret is in %s", name, path))
+			}
+		}
+	}
+	for _, submission := range p.Submissions {
+		files, err := p.Files(submission.Files)
+		if err != nil {
+			continue
+		}
+		size := 0
+		for _, file := range files {
+			size += len(file.Data)
+			if !filepath.IsLocal(file.Path) || strings.Contains(file.Path, `\`) || bytes.Contains(file.Data, []byte(token)) {
+				problems = append(problems, fmt.Sprintf("%s: the file %q came out", name, file.Path))
+			}
+		}
+		if size > 16<<20 {
+			problems = append(problems, fmt.Sprintf("%s: %d bytes came out of one submission", name, size))
+		}
+	}
+	return problems
+}
+
 // attackSessions unpacks archives of sessions that another program made.
 func attackSessions(t *testing.T, l *lab) (problems []string) {
 	encoder, err := zstd.NewWriter(nil)
@@ -237,6 +342,7 @@ func attackFields(t *testing.T, _ *lab) (problems []string) {
 	client := jobs.NewClient(rdb, jobs.ClientOptions{})
 	defer func() { require.NoError(t, client.Close()) }()
 	require.NoError(t, rdb.MSet(t.Context(), "canary", "safe", "sandloop:canary", "safe", "{sandloop}:canary", "safe").Err())
+	problems = hostileIDs(t, rdb, client)
 	accepted := 0
 	for _, text := range hostileTexts {
 		for field, set := range textsOf() {
@@ -257,6 +363,35 @@ func attackFields(t *testing.T, _ *lab) (problems []string) {
 		problems = append(problems, "no job was accepted, so that nothing was shown")
 	}
 	return append(problems, foreignKeys(t.Context(), rdb)...)
+}
+
+// hostileIDs asks for jobs that there are not. Each call has to fail, and Redis has the keys that it had.
+func hostileIDs(t *testing.T, rdb *redis.Client, client *jobs.Client) (problems []string) {
+	calls := map[string]func(string) error{
+		"Status":     func(id string) error { _, err := client.Status(t.Context(), id); return err },
+		"Result":     func(id string) error { _, err := client.Result(t.Context(), id); return err },
+		"Cancel":     func(id string) error { _, err := client.Cancel(t.Context(), id); return err },
+		"Await":      func(id string) error { _, err := client.Await(t.Context(), id); return err },
+		"Follow":     func(id string) error { return client.Follow(t.Context(), id, func(sandbox.Output) {}) },
+		"DeadLetter": func(id string) error { _, _, err := client.DeadLetter(t.Context(), id); return err },
+		"RetryDead":  func(id string) error { return client.RetryDead(t.Context(), id) },
+		"DeleteDead": func(id string) error { return client.DeleteDead(t.Context(), id) },
+	}
+	for _, text := range hostileTexts {
+		for name, call := range calls {
+			if call(text) == nil {
+				problems = append(problems, fmt.Sprintf("%s of the id %.40q succeeds", name, text))
+			}
+		}
+		problems = append(problems, canaries(t.Context(), rdb, text)...)
+	}
+	keys, err := rdb.Keys(t.Context(), "*").Result()
+	require.NoError(t, err)
+	slices.Sort(keys)
+	if !slices.Equal(keys, []string{"canary", "sandloop:canary", "{sandloop}:canary"}) {
+		problems = append(problems, fmt.Sprintf("after calls with hostile ids there are the keys %.300q", keys))
+	}
+	return problems
 }
 
 // textsOf are the texts of a job, each with a function that sets it.

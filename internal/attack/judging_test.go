@@ -165,54 +165,125 @@ func attackCheckerExits(t *testing.T, l *lab) (problems []string) {
 		"endless": "while True: pass", "asleep": "import time; time.sleep(600)",
 		"flood": "while True: os.write(1, b'42\\n' * 1000)", "child says 42": "os.fork() or os._exit(42); os.wait(); sys.exit(0)",
 	}
-	by := func(end string) *grade.Report {
+	by := func(kind grade.CheckerKind, end string) *grade.Report {
 		checker := sandbox.Program{Language: "python", Source: sandbox.Bytes("import os, sys\nprint(42)\n" + end + "\n")}
 		checker.Limits.WallTime = ptr(sandbox.Seconds(testenv.Scale(t, 2*time.Second)))
 		checker.Limits.CPUTime = ptr(sandbox.Seconds(testenv.Scale(t, time.Second)))
 		checker.Limits.OutputKill = ptr(sandbox.MiB)
-		return l.judged(t, printing("wrong\n"), suiteOf(grade.CheckValidator, checker))
+		return l.judged(t, printing("wrong\n"), suiteOf(kind, checker))
 	}
-	for name, end := range ends {
-		if got := by(end); got.Verdict != grade.IE {
-			problems = append(problems, fmt.Sprintf("a checker that ends with %s: the verdict is %s (%s)", name, got.Verdict, got.Message))
+	for kind, words := range map[grade.CheckerKind]map[string]grade.Verdict{
+		grade.CheckValidator: {"sys.exit(42)": grade.AC, "sys.exit(43)": grade.WA},
+		// Testlib's codes mean other things: 0 is its AC, and 1, with which Python ends for an exception, its WA.
+		grade.CheckTestlib: {
+			"sys.exit(0)": grade.AC, "sys.exit(1)": grade.WA, "1 / 0": grade.WA,
+			"sys.exit(42)": grade.IE, "sys.exit(43)": grade.IE, "sys.exit(7)": grade.IE,
+		},
+	} {
+		for name, end := range ends {
+			if _, word := words[end]; word || strings.HasSuffix(end, "sys.exit(0)") && kind == grade.CheckTestlib {
+				continue
+			}
+			if got := by(kind, end); got.Verdict != grade.IE {
+				problems = append(problems, fmt.Sprintf("a %s that ends with %s: the verdict is %s (%s)", kind, name, got.Verdict, got.Message))
+			}
 		}
-	}
-	if got := by("sys.exit(42)"); got.Verdict != grade.AC {
-		problems = append(problems, "a checker's own word does not count, so that nothing was shown: "+got.Message)
+		for end, want := range words {
+			if got := by(kind, end); got.Verdict != want {
+				problems = append(problems, fmt.Sprintf("a %s that ends with %s: the verdict is %s, want %s (%s)", kind, end, got.Verdict, want, got.Message))
+			}
+		}
 	}
 	return problems
 }
 
-// attackCheckerFeedback judges by checkers whose feedback is endless, a link or no text. The verdict stands, and what comes back is bounded.
+// attackCheckerFeedback judges by checkers whose feedback is endless, a link, no text or no number. The verdict stands or is IE, and what comes back
+// is bounded. The feedback of testlib is its standard error.
 func attackCheckerFeedback(t *testing.T, l *lab) (problems []string) {
-	wrong := false
-	for name, write := range map[string]string{
-		"100 MiB":    "f = open(d + 'judgemessage.txt', 'wb')\ntry:\n    for _ in range(100): f.write(b'x' * (1 << 20))\nexcept OSError: pass",
-		"a link":     "os.symlink('" + l.host.canary + "', d + 'judgemessage.txt'); os.symlink('/etc/passwd', d + 'teammessage.txt')",
-		"a FIFO":     "os.mkfifo(d + 'judgemessage.txt')",
-		"a folder":   "os.mkdir(d + 'judgemessage.txt')",
-		"no text":    "open(d + 'judgemessage.txt', 'wb').write(bytes(range(256)) * 1000)",
-		"many files": "for i in range(5000): open(d + str(i), 'w').write('x')",
-		"a score":    "open(d + 'score.txt', 'w').write('1e309')",
-		"no score":   "open(d + 'score.txt', 'w').write('NaN')",
-		"streams":    "[os.write(s, b'y' * (1 << 20)) for s in (1, 2) for _ in range(30)]",
+	for kind, feedback := range map[grade.CheckerKind]map[string]string{
+		grade.CheckValidator: {
+			"100 MiB":    "f = open(d + 'judgemessage.txt', 'wb')\ntry:\n    for _ in range(100): f.write(b'x' * (1 << 20))\nexcept OSError: pass",
+			"a link":     "os.symlink('" + l.host.canary + "', d + 'judgemessage.txt'); os.symlink('/etc/passwd', d + 'teammessage.txt')",
+			"a FIFO":     "os.mkfifo(d + 'judgemessage.txt')",
+			"a folder":   "os.mkdir(d + 'judgemessage.txt')",
+			"no text":    "open(d + 'judgemessage.txt', 'wb').write(bytes(range(256)) * 1000)",
+			"many files": "for i in range(5000): open(d + str(i), 'w').write('x')",
+			"a score":    "open(d + 'score.txt', 'w').write('1e309')",
+			"no score":   "open(d + 'score.txt', 'w').write('NaN')",
+			"streams":    "[os.write(s, b'y' * (1 << 20)) for s in (1, 2) for _ in range(30)]",
+		},
+		grade.CheckTestlib: {
+			"a flood":         "for _ in range(30): os.write(2, b'y' * (1 << 20))",
+			"no text":         "os.write(2, bytes(range(256)) * 1000)",
+			"nothing":         "os.close(2)",
+			"infinite points": "os.write(2, b'points 1e309'); sys.exit(7)",
+			"no points":       "os.write(2, b'points NaN'); sys.exit(7)",
+			"a large number":  "os.write(2, b'points ' + b'9' * 100000); sys.exit(7)",
+		},
 	} {
-		checker := sandbox.Program{Language: "python", Source: sandbox.Bytes("import os, sys\nd = sys.argv[3]\n" + write + "\nsys.exit(43)\n")}
-		got := l.judged(t, printing("wrong\n"), suiteOf(grade.CheckValidator, checker))
-		size := len(got.Message)
-		for _, test := range got.Tests {
-			size += len(test.Message) + len(test.Public)
-			if strings.Contains(test.Message+test.Public, l.host.token) || strings.Contains(test.Message+test.Public, "root:") {
-				problems = append(problems, "a checker's link was followed")
+		wrongExit := map[grade.CheckerKind]string{grade.CheckValidator: "43", grade.CheckTestlib: "1"}[kind]
+		wrong := false
+		for name, write := range feedback {
+			source := "import os, sys\nd = sys.argv[3]\n" + write + "\nsys.exit(" + wrongExit + ")\n"
+			checker := sandbox.Program{Language: "python", Source: sandbox.Bytes(source)}
+			got := l.judged(t, printing("wrong\n"), suiteOf(kind, checker))
+			size := len(got.Message)
+			for _, test := range got.Tests {
+				size += len(test.Message) + len(test.Public)
+				if strings.Contains(test.Message+test.Public, l.host.token) || strings.Contains(test.Message+test.Public, "root:") {
+					problems = append(problems, "a checker's link was followed")
+				}
+			}
+			wrong = wrong || got.Verdict == grade.WA
+			if got.Verdict != grade.WA && got.Verdict != grade.IE || size > 1<<20 {
+				problems = append(problems, fmt.Sprintf("a %s with feedback that is %s: the verdict is %s with %d bytes of messages", kind, name, got.Verdict, size))
 			}
 		}
-		wrong = wrong || got.Verdict == grade.WA
-		if got.Verdict != grade.WA && got.Verdict != grade.IE || size > 1<<20 {
-			problems = append(problems, fmt.Sprintf("feedback that is %s: the verdict is %s with %d bytes of messages", name, got.Verdict, size))
+		if !wrong {
+			problems = append(problems, fmt.Sprintf("no word of a %s counts, so that nothing was shown", kind))
 		}
 	}
-	if !wrong {
-		problems = append(problems, "no checker's word counts, so that nothing was shown")
+	return problems
+}
+
+// attackInteraction judges submissions that talk with validators which read everything, nothing, or write much, and never accept. None of them
+// may be accepted or keep the judge waiting, and what comes back is bounded.
+func attackInteraction(t *testing.T, l *lab) (problems []string) {
+	interactors := map[string]string{
+		"reads everything": "while os.read(0, 65536): pass\nsys.exit(43)",
+		"reads nothing":    "time.sleep(2)\nsys.exit(43)",
+		"writes 8 MiB":     "try: [os.write(1, b'x' * 65536) for _ in range(128)]\nexcept OSError: pass\nsys.exit(43)",
+	}
+	submissions := map[string]string{
+		"flood": "while True: os.write(1, b'x' * 65536)", "never reads": "time.sleep(600)", "closes both": "os.close(0); os.close(1); time.sleep(600)",
+		"imitated verdict": "print(42, flush=True); sys.exit(42)", "held by a child": "os.fork() or time.sleep(600)",
+	}
+	within := testenv.Scale(t, 40*time.Second)
+	for beside, reads := range interactors {
+		validator := sandbox.Program{Language: "python", Source: sandbox.Bytes("import os, sys, time\n" + reads + "\n")}
+		validator.Limits.WallTime = ptr(sandbox.Seconds(testenv.Scale(t, 5*time.Second)))
+		for name, source := range submissions {
+			p := sandbox.Program{Language: "python", Source: sandbox.Bytes("import os, sys, time\n" + source + "\n")}
+			p.Limits.WallTime = ptr(sandbox.Seconds(testenv.Scale(t, 3*time.Second)))
+			begun := time.Now()
+			got := l.judged(t, p, suiteOf(grade.CheckInteractive, validator))
+			size := len(got.Message)
+			for _, test := range got.Tests {
+				size += len(test.Message) + len(test.Public)
+				if test.Stdout != nil {
+					size += len(test.Stdout.Data)
+				}
+			}
+			t.Logf("%s, %s: %s after %s: %.200q", name, beside, got.Verdict, time.Since(begun), got.Message)
+			if got.Verdict == grade.AC || time.Since(begun) > within || size > 1<<20 {
+				problems = append(problems, fmt.Sprintf("the submission %q, whose validator %s: the verdict is %s after %s with %d bytes",
+					name, beside, got.Verdict, time.Since(begun), size))
+			}
+		}
+	}
+	accepting := sandbox.Program{Language: "python", Source: sandbox.Bytes("import sys\nsys.exit(42 if input() == 'right' else 43)\n")}
+	if got := l.judged(t, printing("right\n"), suiteOf(grade.CheckInteractive, accepting)); got.Verdict != grade.AC {
+		problems = append(problems, "the right answer is not accepted, so that nothing was shown: "+got.Message)
 	}
 	return problems
 }

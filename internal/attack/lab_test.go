@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path"
@@ -25,6 +26,7 @@ import (
 
 	"github.com/sandloop/sandloop/config"
 	"github.com/sandloop/sandloop/internal/attack"
+	"github.com/sandloop/sandloop/internal/cli"
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/docker"
 	"github.com/sandloop/sandloop/internal/sandbox/labels"
@@ -210,7 +212,7 @@ func (l *lab) attack(t testing.TB, a *attack.Attack) (problems []string) {
 		return []string{"our own machinery failed: " + err.Error()}
 	}
 	t.Logf("%s after %s: %s\n%.3000s%.1000s", result.Outcome, result.Duration.Duration(), result.Message, result.Stdout.Data, result.Stderr.Data)
-	problems = append(a.Problems(result), l.leaks(result)...)
+	problems = append(append(a.Problems(result), l.leaks(result)...), written(t, result.Files)...)
 	if limit := wallLimit(p, l.limits); result.Duration.Duration() > limit+testenv.Scale(t, late) {
 		problems = append(problems, fmt.Sprintf("it ran for %s: want at most %s", result.Duration.Duration(), limit))
 	}
@@ -261,6 +263,29 @@ func (l *lab) leaks(r sandbox.Result) (problems []string) {
 	if len(r.Files) > l.limits.FilesOut || size > l.limits.FileBytes {
 		problems = append(problems, fmt.Sprintf("%d files of %d bytes came back: want at most %d of %d",
 			len(r.Files), size, l.limits.FilesOut, l.limits.FileBytes))
+	}
+	return problems
+}
+
+// written writes files as the command line does, and tells what is not below the chosen folder, and plain.
+func written(t testing.TB, files []sandbox.File) (problems []string) {
+	t.Helper()
+	around := t.TempDir()
+	below := filepath.Join(around, "a", "b", "out")
+	err := cli.Folder{Path: below, Flag: "--out", Force: true}.Write(files, nil)
+	count := 0
+	require.NoError(t, filepath.WalkDir(around, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		count++
+		if !entry.Type().IsRegular() || !strings.HasPrefix(name, below+"/") {
+			problems = append(problems, fmt.Sprintf("there is %q after its files were written", name))
+		}
+		return nil
+	}))
+	if err == nil && count != len(files) {
+		problems = append(problems, fmt.Sprintf("%d files were written: want %d", count, len(files)))
 	}
 	return problems
 }
