@@ -13,6 +13,7 @@ const (
 // notOnGVisor are the tests that do not hold with SANDLOOP_TEST_RUNTIME=runsc. docs/gvisor.md tells the same in fewer words.
 var notOnGVisor = map[string]string{
 	"TestAPlainFailureRetiresNoContainer":                   noReuse,
+	"TestBytesAreThoseOfAllTestsOfAJob":                     noReuse,
 	"TestCanceledProgramRetiresItsContainer":                noReuse,
 	"TestContainerIsRetiredAfterSoManyPrograms":             noReuse,
 	"TestContainerThatNobodyNeedsIsRemoved":                 noReuse,
@@ -43,6 +44,7 @@ var notOnGVisor = map[string]string{
 	"TestCompileStepThatLeavesTooMuchIsACompileError":       noReuse,
 	"TestWhatTheCompileStepMadeIsKeptAsItIs":                noReuse,
 	"TestDeadWarmContainerThatNeedsOtherLimits":             noUpdate,
+	"TestDeadWarmContainerWhoseConnectionStillStands":       noUpdate,
 	"TestWarmContainerIsAdoptedForOtherLimits":              noUpdate,
 	"TestAnOddEndRetiresTheContainer":                       oneLimit,
 	"TestCaseForkBombIsContained":                           oneLimit,
