@@ -27,6 +27,7 @@ var attempts = []struct {
 	{"read /proc/kcore", "refused"},
 	{"read environment of PID 1", "refused"},
 	{"list files of PID 1", "refused"},
+	{"open files of PID 1", "refused"},
 	{"change kernel settings", "refused"},
 	{"write to /sys", "refused"},
 	{"mount a file system", "refused"},

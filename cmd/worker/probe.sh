@@ -10,6 +10,7 @@ try() {
 }
 
 create() { : >"$1"; }
+open_to_read() { : <"$1"; }
 execute() { printf '#!/bin/sh\n' >"$1" && chmod 755 "$1" && "$1"; }
 first_byte() { [ "$(head -c 1 "$1" | wc -c)" -eq 1 ]; }
 connect() { timeout 3 bash -c "exec 3<>/dev/tcp/$1/$2"; }
@@ -27,6 +28,7 @@ try "read /etc/shadow" cat /etc/shadow
 try "read /proc/kcore" first_byte /proc/kcore
 try "read environment of PID 1" cat /proc/1/environ
 try "list files of PID 1" ls /proc/1/fd/
+try "open files of PID 1" open_to_read /proc/1/fd/0
 try "change kernel settings" create /proc/sys/kernel/core_pattern
 try "write to /sys" create /sys/fs/cgroup/sandloop-probe
 try "mount a file system" mount -t tmpfs none /tmp

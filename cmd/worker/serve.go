@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 
@@ -48,8 +47,8 @@ func (a *app) serve(ctx context.Context, c config.Config) (err error) {
 		return unlessStopped(ctx, &startError{[]error{err}}, log)
 	}
 	defer func() { err = errors.Join(err, closeRunner(ctx, runner)) }()
-	if err := runner.Warm(ctx); err != nil {
-		return unlessStopped(ctx, &startError{[]error{fmt.Errorf("start a container: %w", err)}}, log)
+	if problems := p.daemon.tryRuntimes(ctx, c.Sandbox, options, runner, log); len(problems) > 0 {
+		return unlessStopped(ctx, &startError{problems}, log)
 	}
 	slots := p.slots(c, log)
 	judge := p.newJudge(c, runner, slots, log)

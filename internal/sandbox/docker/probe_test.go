@@ -34,6 +34,13 @@ func TestProbeTellsWhetherAnyImageCanRun(t *testing.T) {
 	}
 }
 
+func TestProbeIsOnTheRuntimeThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	require.NoError(t, b.ProbeOn(t.Context(), b.options.Runtime))
+	require.ErrorContains(t, b.ProbeOn(t.Context(), "broken"), "broken", "the daemon lacks it")
+}
+
 func TestProbeOfAClosedRunner(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
