@@ -27,11 +27,16 @@ type hostReport struct {
 	UserNamespace bool     `json:"user_namespace"`
 	Rootless      bool     `json:"rootless"`
 	Warnings      []string `json:"warnings,omitempty"`
+	// Remarks say what was not looked at.
+	Remarks []string `json:"remarks,omitempty"`
 }
 
 func newHostReport(info system.Info, c config.Sandbox) hostReport {
 	h := hostReport{
 		Docker: info.ServerVersion, Kernel: info.KernelVersion, Runtime: cmp.Or(c.Runtime, info.DefaultRuntime), Seccomp: profileName(c.Seccomp),
+	}
+	if isPackaged(h.Kernel) {
+		h.Remarks = append(h.Remarks, fmt.Sprintf("kernel %s is numbered by a distribution and was not compared with the list of known holes", h.Kernel))
 	}
 	for _, rule := range c.Runtimes {
 		h.Rules = append(h.Rules, fmt.Sprintf("%s for %q", rule.Runtime, rule.Tenants))
@@ -66,6 +71,9 @@ func profileName(setting string) string {
 func (h hostReport) log(log *slog.Logger) {
 	log.Info("sandboxes are confined by", "docker", h.Docker, "kernel", h.Kernel, "runtime", h.Runtime, "runtimes", h.Rules, "seccomp", h.Seccomp,
 		"apparmor", h.AppArmor, "selinux", h.SELinux, "user_namespace", h.UserNamespace, "rootless", h.Rootless)
+	for _, remark := range h.Remarks {
+		log.Info("known holes were not looked for", "detail", remark)
+	}
 }
 
 // lines are what people read.
@@ -90,6 +98,9 @@ func (h hostReport) lines() []string {
 	lines := []string{fmt.Sprintf("Docker %s, kernel %s, runtime %s", h.Docker, h.Kernel, strings.Join(append([]string{h.Runtime}, h.Rules...), ", ")), confined}
 	for _, warning := range h.Warnings {
 		lines = append(lines, "warning: "+warning)
+	}
+	for _, remark := range h.Remarks {
+		lines = append(lines, "remark: "+remark)
 	}
 	return lines
 }

@@ -33,6 +33,17 @@ func TestWhatConfinesSandboxesIsReadFromTheDaemon(t *testing.T) {
 	require.Equal(t, "profile /etc/own.json", profileName("/etc/own.json"))
 }
 
+func TestAKernelThatIsNotComparedIsARemark(t *testing.T) {
+	t.Parallel()
+	remarks := func(kernel string) []string {
+		return newHostReport(system.Info{KernelVersion: kernel}, config.Sandbox{}).Remarks
+	}
+	require.Equal(t, []string{"kernel 6.1.0-18-amd64 is numbered by a distribution and was not compared with the list of known holes"}, remarks("6.1.0-18-amd64"))
+	require.Len(t, remarks("5.14.0-427.13.1.el9_4.x86_64"), 1)
+	require.Empty(t, remarks("6.18.44"))
+	require.Empty(t, remarks("5.15.24-microvm"))
+}
+
 func TestWhatConfinesSandboxesIsTwoLinesAndTheWarnings(t *testing.T) {
 	t.Parallel()
 	report := hostReport{Docker: "28.5.2", Kernel: "6.12.1", Runtime: "runc", Seccomp: "built-in profile"}
@@ -40,10 +51,12 @@ func TestWhatConfinesSandboxesIsTwoLinesAndTheWarnings(t *testing.T) {
 		"Docker 28.5.2, kernel 6.12.1, runtime runc", "seccomp: built-in profile; no AppArmor (the host has none); no userns-remap",
 	}, report.lines())
 	report.AppArmor, report.SELinux, report.Rootless, report.Rules, report.Warnings = true, true, true, []string{`runsc for ["*"]`}, []string{"old"}
+	report.Remarks = []string{"unknown"}
 	require.Equal(t, []string{
 		`Docker 28.5.2, kernel 6.12.1, runtime runc, runsc for ["*"]`,
 		"seccomp: built-in profile; AppArmor: Docker's profile; SELinux: Docker's labels; " +
 			"user namespace: root inside is nobody on the host; rootless: the daemon is not root",
 		"warning: old",
+		"remark: unknown",
 	}, report.lines())
 }
