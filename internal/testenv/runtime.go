@@ -10,15 +10,18 @@ import (
 // Runtime is the container runtime that tests use, a name that the Docker daemon knows: SANDLOOP_TEST_RUNTIME, or "" for the daemon's default.
 func Runtime() string { return os.Getenv("SANDLOOP_TEST_RUNTIME") }
 
-// Except skips a test that does not hold under a runtime other than the default, with the reason. The lists are in docs/gvisor.md too.
+// Except skips a test that does not hold under a runtime other than the default, with the reason, by its whole name or that of the test that it is a
+// part of. The lists are in docs/gvisor.md too.
 func Except(t testing.TB, runtime string, reasons map[string]string) {
 	t.Helper()
 	if Runtime() != runtime {
 		return
 	}
-	name, _, _ := strings.Cut(t.Name(), "/")
-	if reason, excepted := reasons[name]; excepted {
-		t.Skipf("does not hold on %s: %s", runtime, reason)
+	whole, _, _ := strings.Cut(t.Name(), "/")
+	for _, name := range []string{t.Name(), whole} {
+		if reason, excepted := reasons[name]; excepted {
+			t.Skipf("does not hold on %s: %s", runtime, reason)
+		}
 	}
 }
 

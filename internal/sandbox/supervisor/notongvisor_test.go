@@ -20,6 +20,7 @@ var notOnGVisor = map[string]string{
 	"TestExactlySoManyProcessesAsAsked":                oneLimit,
 	"TestForkBombIsContainedAndEnded":                  oneLimit,
 	"TestLowestLimitsStillRunAProgram":                 oneLimit,
+	"TestMemoryFullOfFilesDoesNotTakeTheReport":        oneLimit,
 	"TestOutOfMemoryOfAChildIsCounted":                 oneLimit,
 	"TestOutOfMemoryOfTheMainProcess":                  oneLimit,
 	"TestProcess1CannotBeOpenedTracedOrForged":         ownInit,
@@ -30,5 +31,9 @@ var notOnGVisor = map[string]string{
 	"TestGuardHoldsForCallsOf32BitPrograms":            other,
 	"TestHundredMegabytesOnBothStreams":                other,
 	"TestJobHasTheUsualTimerSlackAndTheLowestPriority": other,
+	"TestLimitThatIsNotInForceIsAFault/no_pids":        other,
+	"TestLimitThatIsNotInForceIsAFault/pids":           other,
+	"TestLimitThatIsNotInForceIsAFault/seccomp":        other,
+	"TestLimitThatIsNotInForceIsAFault/swap":           other,
 	"TestViewIsWhatTheKernelSays":                      other,
 }
