@@ -197,11 +197,11 @@ func TestRefusalsSayWhy(t *testing.T) {
 	const refusal = "sandloop: elsewhere.org is not among network.rules[0].domains (*.example)"
 	for method, want := range map[string]string{
 		http.MethodGet:  "403 " + refusal,
-		http.MethodPost: "403 Forbidden", // its body may come while the answer goes
+		http.MethodPost: "403 Forbidden", // its body is not read
 	} {
 		body := io.Reader(http.NoBody)
 		if method == http.MethodPost {
-			body = strings.NewReader(strings.Repeat("x", 1<<20))
+			body = strings.NewReader("a body")
 		}
 		request, err := http.NewRequestWithContext(t.Context(), method, "http://elsewhere.org/", body)
 		require.NoError(t, err)

@@ -69,6 +69,10 @@ func (w *Worker) snapshot() []*attempt {
 
 // execute runs or judges the program of an attempt, with its live output if somebody may follow.
 func (w *Worker) execute(ctx context.Context, a *attempt) (e ending, err error) {
+	// Who can write to Redis can store a job that no Client would have accepted.
+	if err := a.job.Validate(); err != nil {
+		return ending{Result: ourResult(sandbox.OutcomeRejected, err.Error())}, nil
+	}
 	program := a.job.Program
 	program.ID, program.Attempt, program.Tenant = a.ref.ID, a.number, a.job.Tenant
 	program.Reuse = tenantBatch(a.job.Tenant, program.Reuse)

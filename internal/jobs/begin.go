@@ -104,7 +104,7 @@ func (s *store) readRest(ctx context.Context, id, body string) (string, error) {
 	return rest.String(), nil
 }
 
-// decodeBody reads a stored job, which has neither id nor time of submission. It is as strict as a client is: what is stored need not come from one.
+// decodeBody reads a stored job, which has neither id nor time of submission. A field that this program does not know is an error: a newer client means something by it.
 func (s *store) decodeBody(id string, stored []byte) (job Job, err error) {
 	packed, err := s.seals.Open(s.keys.body(id), stored)
 	if err != nil {
@@ -117,5 +117,5 @@ func (s *store) decodeBody(id string, stored []byte) (job Job, err error) {
 	if err := jobContent.checkBulk(plain); err != nil {
 		return Job{}, err
 	}
-	return decodeValid(plain)
+	return decodeStrict(plain)
 }

@@ -67,11 +67,6 @@ func DecodeJob(data []byte) (Job, error) {
 	if err := jobContent.checkBulk(data); err != nil {
 		return Job{}, err
 	}
-	return decodeValid(data)
-}
-
-// decodeValid reads a job strictly and validates it.
-func decodeValid(data []byte) (Job, error) {
 	job, err := decodeStrict(data)
 	if err != nil {
 		return Job{}, err

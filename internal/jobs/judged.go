@@ -22,10 +22,6 @@ func (w *Worker) judge(ctx context.Context, program sandbox.Program, task grade.
 	if w.options.Judge == nil {
 		return ending{Result: ourResult(sandbox.OutcomeRejected, "grade: this worker judges no submissions: want a worker that has a judge")}, nil
 	}
-	// Who can write to Redis can store a job that no Client would have accepted.
-	if err := task.Validate(); err != nil {
-		return ending{Result: ourResult(sandbox.OutcomeRejected, "grade: "+err.Error())}, nil
-	}
 	err = w.safely(ctx, "judge", program.ID, func() (err error) {
 		e.Result, e.Grade, err = w.options.Judge.Judge(ctx, program, task)
 		return err

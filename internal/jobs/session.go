@@ -76,10 +76,6 @@ func (w *Worker) runInSession(ctx context.Context, a *attempt, program sandbox.P
 	if w.options.Sessions == nil {
 		return ending{Result: ourResult(sandbox.OutcomeRejected, "session: this worker runs no sessions: want a worker that has them")}, nil
 	}
-	// Who can write to Redis can store a job that no Client would have accepted.
-	if err := a.job.checkSession(); err != nil {
-		return ending{Result: ourResult(sandbox.OutcomeRejected, err.Error())}, nil
-	}
 	job := SessionJob{ID: a.ref.ID, Attempt: a.number, Tenant: a.job.Tenant, Session: *a.job.Session, Program: program}
 	err = w.safely(ctx, "session", a.ref.ID, func() (err error) {
 		e.Result, e.Session, err = w.options.Sessions.Run(ctx, job)
