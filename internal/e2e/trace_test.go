@@ -51,7 +51,8 @@ func TestARunIsOneTraceFromTheCommandLineToTheContainer(t *testing.T) {
 	require.Equal(t, "interactive", job["messaging.destination.name"])
 	require.Equal(t, found["submit"].Attributes["sandloop.job.id"], job["sandloop.job.id"])
 	require.Equal(t, "cold", found["container.obtain"].Attributes["sandloop.container"])
-	require.False(t, root.End.Before(found["job"].End), "the command waits for the job")
+	// The worker's own span may end a little after the result was told.
+	require.False(t, root.End.Before(found["run"].End), "the command waits for the job")
 
 	require.Equal(t, 0, w.stop(t))
 	require.NotContains(t, receiver.Raw(), "hunter2", "whatever else there is in the spans")
