@@ -35,5 +35,6 @@ var notOnGVisor = map[string]string{
 	"TestLimitThatIsNotInForceIsAFault/pids":           other,
 	"TestLimitThatIsNotInForceIsAFault/seccomp":        other,
 	"TestLimitThatIsNotInForceIsAFault/swap":           other,
+	"TestOutputInFlightDoesNotHoldTheStep":             other,
 	"TestViewIsWhatTheKernelSays":                      other,
 }
