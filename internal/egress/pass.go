@@ -34,8 +34,7 @@ func passwordIn(value string) string {
 func answer(w http.ResponseWriter, r *http.Request, status int, reason error) {
 	text := "sandloop: " + printable(reason.Error())
 	body := text + "\n"
-	whole := r.Method == http.MethodConnect || r.Method == http.MethodGet && r.ContentLength == 0
-	if !whole {
+	if r.Method != http.MethodConnect && (r.Method != http.MethodGet || r.ContentLength != 0) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Connection", "close")
 		w.WriteHeader(status)

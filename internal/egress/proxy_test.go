@@ -364,7 +364,7 @@ func TestRulesComeFromAFileThatIsCheckedAsAWhole(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []Rule{rule}, got)
 	for text, want := range map[string]string{
-		``: "decode rules", `{}`: "decode rules", `[{"nam":"a"}]`: `unknown field "nam"`,
+		``: "decode rules", `{}`: "decode rules", `[] []`: "something follows them at byte 4", `[{"nam":"a"}]`: `unknown field "nam"`,
 		strings.Replace(string(content), "443", "0", 1):                     `rule "a": ports[0]: 0`,
 		strings.Replace(string(content), "10.1.2.0", "127.0.0.0", 1):        `rule "a": allow_private[0]`,
 		"[" + string(content[1:len(content)-1]) + "," + string(content[1:]): `rule "a": is there twice`,

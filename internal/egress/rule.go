@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"slices"
 	"strings"
@@ -90,6 +91,9 @@ func DecodeRules(content []byte) (rules []Rule, err error) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&rules); err != nil {
 		return nil, fmt.Errorf("decode rules: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("decode rules: something follows them at byte %d: want nothing", decoder.InputOffset())
 	}
 	names := map[string]bool{}
 	for _, rule := range rules {
