@@ -35,8 +35,6 @@ type host struct {
 	client *redis.Client
 	// container is the name of a container that nobody may create.
 	container string
-	// mark is in the environment of each attack's processes and of no others.
-	mark string
 	// settings are the kernel's that containers share, and clock how far real time is from the time that no call can set.
 	settings string
 	clock    time.Duration
@@ -44,7 +42,7 @@ type host struct {
 
 func newHost(t testing.TB) *host {
 	t.Helper()
-	h := &host{token: rand.Text(), container: "sandloop-attack-" + rand.Text(), mark: "ATTACK_MARK=" + rand.Text()}
+	h := &host{token: rand.Text(), container: "sandloop-attack-" + rand.Text()}
 	h.canary = filepath.Join(t.TempDir(), "canary")
 	require.NoError(t, os.WriteFile(h.canary, []byte(h.token), 0o644))
 	h.listen(t)
@@ -184,18 +182,4 @@ func (h *host) dockerHarm() []string {
 		return []string{fmt.Sprintf("the Docker daemon has a container of the attack: %s %v", out, err)}
 	}
 	return nil
-}
-
-// survivors are the processes on this machine that bear the mark. Only root sees those of other users.
-func (h *host) survivors() (found []string) {
-	environments, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		return []string{err.Error()}
-	}
-	for _, name := range environments {
-		if content, err := os.ReadFile(name); err == nil && bytes.Contains(content, []byte(h.mark)) {
-			found = append(found, filepath.Dir(name))
-		}
-	}
-	return found
 }

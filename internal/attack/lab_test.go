@@ -49,7 +49,9 @@ type lab struct {
 	host         *host
 	docker       *client.Client
 	installation string
-	limits       sandbox.Limits
+	// mark is in the environment of the attack's processes and of no others, such as those of an attack that runs beside it.
+	mark   string
+	limits sandbox.Limits
 }
 
 // newLab makes a runner that is closed, and nothing of it left, when the test ends.
@@ -57,7 +59,7 @@ func newLab(t testing.TB, m mode, h *host) *lab {
 	t.Helper()
 	through, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
 	require.NoError(t, err)
-	l := &lab{mode: m, host: h, docker: through, installation: "attack-" + rand.Text(), limits: sandbox.DefaultLimits()}
+	l := &lab{mode: m, host: h, docker: through, installation: "attack-" + rand.Text(), mark: "ATTACK_MARK=" + rand.Text(), limits: sandbox.DefaultLimits()}
 	l.limits.WallTime = testenv.Scale(t, 20*time.Second)
 	l.limits.CPUTime = l.limits.WallTime
 	options := docker.Options{
@@ -103,7 +105,7 @@ func (l *lab) close(t testing.TB) (problems []string) {
 	}
 	var left []string
 	gone := func() bool {
-		left = append(l.containers(ctx, t), l.host.survivors()...)
+		left = append(l.containers(ctx, t), l.survivors()...)
 		return len(left) == 0
 	}
 	if !eventually(testenv.Scale(t, 20*time.Second), gone) {
@@ -139,6 +141,20 @@ func (l *lab) containers(ctx context.Context, t testing.TB) (names []string) {
 	return names
 }
 
+// survivors are the processes on this machine that bear the mark. Only root sees those of other users.
+func (l *lab) survivors() (found []string) {
+	environments, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, name := range environments {
+		if content, err := os.ReadFile(name); err == nil && bytes.Contains(content, []byte(l.mark)) {
+			found = append(found, filepath.Dir(name))
+		}
+	}
+	return found
+}
+
 // program makes the job of an attack.
 func (l *lab) program(t testing.TB, a *attack.Attack) sandbox.Program {
 	t.Helper()
@@ -148,7 +164,7 @@ func (l *lab) program(t testing.TB, a *attack.Attack) sandbox.Program {
 		ID: "attack-" + rand.Text(), Attempt: 1, Source: bytes.ReplaceAll(source, []byte("@CANARY@"), []byte(l.host.canary)),
 		Args: l.arguments(a.Args), Outputs: a.Outputs, Env: map[string]string{}, Stdin: bytes.Repeat([]byte("unread\n"), 100_000),
 	}
-	name, value, _ := strings.Cut(l.host.mark, "=")
+	name, value, _ := strings.Cut(l.mark, "=")
 	p.Env[name] = value
 	shared := map[string]string{".py": "python attack.py", ".sh": "bash ", ".c": "c attack.h", ".cpp": "cpp "}
 	language, beside, known := strings.Cut(shared[path.Ext(a.Program)], " ")
