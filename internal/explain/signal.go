@@ -30,7 +30,11 @@ func signaled(f *facts) string {
 		return "the program was ended: " + sentence(f.Result.Message) + " Run it again, with less if it ends so again"
 	}
 	text := fmt.Sprintf("the program was killed by %s (signal %d)", f.Result.Signal, f.Result.ExitCode-128)
-	if hint := signalHints[f.Result.Signal]; hint != "" {
+	hint := signalHints[f.Result.Signal]
+	if f.Result.Signal == "SIGKILL" && f.Result.Enforcement.GVisor { // which is ended as a whole for too many, and counts none
+		hint = "it started more processes than it may, or did it to itself"
+	}
+	if hint != "" {
 		text += ": " + hint
 	}
 	return text + ". Output that it had not flushed is lost; print to stderr, or flush, to see how far it got"

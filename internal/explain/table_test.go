@@ -59,6 +59,7 @@ func limitCases() []noteCase {
 	full := limited(failed("OSError: [Errno 28] No space left on device\n"), sandbox.KernelView{WorkspaceBytes: 128 << 20, TmpBytes: 64 << 20})
 	heap := limited(failed("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n"), sandbox.KernelView{MemoryBytes: 256 << 20})
 	heap.Outcome, heap.Signal, heap.ExitCode = sandbox.OutcomeSignaled, "SIGABRT", 134
+	suicide := sandbox.Result{Outcome: sandbox.OutcomeSignaled, Signal: "SIGKILL", ExitCode: 137}
 	return []noteCase{
 		{"the kernel killed the program", Call{Result: killed}, OutOfMemory, "out of memory: the limit is 256 MiB for the program and its files in /workspace and /tmp together, and the kernel killed it (highest use: 256 MiB). Work on the data in pieces, keep less of it at a time, or use smaller types"},
 		{"the kernel killed children and the program went on", Call{Result: child}, OutOfMemory, "out of memory: the limit is 64 MiB for the program and its files in /workspace and /tmp together, and the kernel killed 2 of its processes. Work on the data in pieces, keep less of it at a time, or use smaller types"},
@@ -72,6 +73,8 @@ func limitCases() []noteCase {
 		{"a compiler's complaint", Call{Result: sandbox.Result{Outcome: sandbox.OutcomeCompileError, ExitCode: 1, Compile: &sandbox.Step{Outcome: sandbox.OutcomeNonzeroExit}}}, CompileError, "the program was not run, since it does not compile. Repair what the compiler says and run it again"},
 		{"a compiler that took too long", Call{Result: sandbox.Result{Outcome: sandbox.OutcomeCompileError, ExitCode: -1, Message: "compile: stopped at the wall-clock limit of 30 s", Compile: &sandbox.Step{Outcome: sandbox.OutcomeWallTimeout}}}, CompileError, "the program was not run, since it does not compile: stopped at the wall-clock limit of 30 s. Give the compiler less to do: fewer templates, headers and generated data"},
 		{"a segmentation fault", Call{Result: sandbox.Result{Outcome: sandbox.OutcomeSignaled, Signal: "SIGSEGV", ExitCode: 139}}, Signaled, "the program was killed by SIGSEGV (signal 11): it used memory that is not its own: an index out of bounds, a bad or null pointer, or recursion without end. Output that it had not flushed is lost; print to stderr, or flush, to see how far it got"},
+		{"a program that killed itself", Call{Result: limited(suicide, sandbox.KernelView{})}, Signaled, "the program was killed by SIGKILL (signal 9): no limit was hit, so the program did it to itself. Output that it had not flushed is lost; print to stderr, or flush, to see how far it got"},
+		{"too many processes on gVisor", Call{Result: limited(suicide, sandbox.KernelView{GVisor: true})}, Signaled, "the program was killed by SIGKILL (signal 9): it started more processes than it may, or did it to itself. Output that it had not flushed is lost; print to stderr, or flush, to see how far it got"},
 		{"a sandbox that the program ended", Call{Result: ours(sandbox.OutcomeSignaled, "stopped: the stream broke")}, Signaled, "the program was ended: stopped: the stream broke. Run it again, with less if it ends so again"},
 	}
 }

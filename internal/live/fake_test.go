@@ -259,6 +259,26 @@ func TestAnEndBetweenCellsIsNoResult(t *testing.T) {
 	require.ErrorContains(t, err, "it exited with code 3")
 }
 
+// On gVisor the sandbox is lost as a whole, and nothing in it counts a kill.
+func TestASandboxThatIsLostForItsMemory(t *testing.T) {
+	t.Parallel()
+	const why = "the kernel killed the whole sandbox for the memory limit of 64 MiB"
+	i, err := live.Start(t.Context(), fakeRunner{driver: func(_ context.Context, w wire) {
+		w.say(hello)
+		w.hear()
+		w.say(`{"t":"out","stream":1}`, "before")
+	}, ended: sandbox.TestResult{Outcome: sandbox.OutcomeOutOfMemory, ExitCode: 137, Signal: "SIGKILL", Message: why}}, options())
+	require.NoError(t, err)
+	outcome, err := i.Run(t.Context(), anyCell())
+	require.NoError(t, err)
+	require.Equal(t, sandbox.OutcomeOutOfMemory, outcome.Result.Outcome)
+	require.Equal(t, 137, outcome.Result.ExitCode)
+	require.Equal(t, why, outcome.Result.Message)
+	require.Equal(t, "before", string(outcome.Result.Stdout.Data))
+	require.Equal(t, why, outcome.Report.Ended)
+	require.Equal(t, why, i.Reason())
+}
+
 func TestADriverThatFallsSilentIsEnded(t *testing.T) {
 	t.Parallel()
 	var told []string

@@ -24,6 +24,8 @@ func (i *Interpreter) judge(c *current, stopped stop, used usage, r sandbox.Resu
 		r.Message = fmt.Sprintf("stopped at the wall-clock limit of %g s", c.cell.WallTime.Seconds())
 	case stopped == stopCancel:
 		r.Outcome, r.ExitCode, r.Signal, r.TimedOut, r.Message = sandbox.OutcomeCanceled, exitKilled, "", false, "canceled while it ran"
+	case i.lostForMemory():
+		r.Outcome, r.Message = sandbox.OutcomeOutOfMemory, i.ended.Message
 	case used.OOMKills > 0:
 		r.Outcome = sandbox.OutcomeOutOfMemory
 		r.Message = "the kernel killed a process for the memory limit of " + size(limits.MemoryBytes)
@@ -71,12 +73,19 @@ func exited(code int, r sandbox.Result) sandbox.Result {
 // exitCode is what the kernel makes of a code.
 func exitCode(code int) int { return code & 0xff }
 
+// lostForMemory tells that the kernel ended the sandbox as a whole for its memory, as it does on gVisor, so that nothing in it counted that.
+func (i *Interpreter) lostForMemory() bool {
+	return i.ended != nil && i.ended.Outcome == sandbox.OutcomeOutOfMemory && i.ended.OOMKills == 0
+}
+
 // endReason tells how a driver ended.
 func (i *Interpreter) endReason() string {
 	oomKills, _ := i.untold()
 	switch ended := *i.ended; {
 	case ended.TimedOut:
 		return "its time was over"
+	case i.lostForMemory():
+		return ended.Message
 	case oomKills > 0:
 		return "the kernel killed it for the memory limit of " + size(i.enforcement().MemoryBytes)
 	case ended.Signal != "":
