@@ -37,22 +37,14 @@ hardened() {
 
 worker_password=''
 
-# secrets makes the files as docs/security-setup.md does. Their owners are the users of the images, so a container gives them away.
+# secrets makes the files. Their owners are the users of the images, so a container gives them away.
 secrets() {
-	local name
 	export SANDLOOP_SECRETS=$work/secrets
-	mkdir -m 0700 "$SANDLOOP_SECRETS"
-	for name in sign-key seal-key worker-password producer-password admin-token; do
-		(umask 077 && od -An -N 32 -tx1 /dev/urandom | tr -d ' \n' >"$SANDLOOP_SECRETS/$name")
-	done
+	"$root/scripts/secrets.sh" "$SANDLOOP_SECRETS" >/dev/null
 	worker_password=$(<"$SANDLOOP_SECRETS/worker-password")
-	(umask 077 && sed "s/WORKER_PASSWORD_SHA256/$(hash_of worker-password)/; s/PRODUCER_PASSWORD_SHA256/$(hash_of producer-password)/" \
-		"$root/deploy/redis/users.acl" >"$SANDLOOP_SECRETS/users.acl")
 	docker run --rm --network none --user 0 --volume "$SANDLOOP_SECRETS:/secrets" --entrypoint sh \
 		"${SANDLOOP_REDIS_IMAGE:-$(official_redis)}" -c 'cd /secrets && chown 65532 *-key *-password *-token && chown redis users.acl'
 }
-
-hash_of() { sha256sum "$SANDLOOP_SECRETS/$1" | cut -d ' ' -f 1; }
 
 # as_worker COMMAND... asks Redis as workers do.
 as_worker() { compose exec --no-TTY --env "REDISCLI_AUTH=$worker_password" redis redis-cli --user sandloop-worker "$@" </dev/null; }
