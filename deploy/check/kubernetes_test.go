@@ -3,6 +3,7 @@ package check
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -24,7 +25,8 @@ const kubernetesDir = "../kubernetes"
 type objects struct {
 	namespace   *corev1.Namespace
 	config      *corev1.ConfigMap
-	secret      *corev1.Secret
+	secrets     map[string]*corev1.Secret // without the hash in their names
+	files       map[string]string         // what scripts/secrets.sh has made for them
 	service     *corev1.Service
 	redis       *appsv1.StatefulSet
 	worker      *appsv1.Deployment
@@ -34,16 +36,16 @@ type objects struct {
 	inNamespace map[string]string
 }
 
-// rendered runs kustomize on a copy of the folder that has the secrets of the example.
-func rendered(t *testing.T) resmap.ResMap {
+// rendered runs kustomize on a copy of the folder that has secrets as its first lines say.
+func rendered(t *testing.T) (resources resmap.ResMap, secrets map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(kubernetesDir)))
-	example := read(t, filepath.Join(kubernetesDir, "secrets.env.example"))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "secrets.env"), example, 0o600))
+	require.Contains(t, string(read(t, filepath.Join(dir, "kustomization.yaml"))), "scripts/secrets.sh deploy/kubernetes/secrets")
+	secrets, _ = secretsOf(t, filepath.Join(dir, "secrets"))
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	require.NoError(t, err)
-	return resources
+	return resources, secrets
 }
 
 // decoder reads objects as an API server does that refuses unknown and repeated fields.
@@ -58,9 +60,12 @@ func decoder(t *testing.T) runtime.Decoder {
 
 func kubernetes(t *testing.T) *objects {
 	t.Helper()
-	o := &objects{policies: map[string]*networkingv1.NetworkPolicy{}, inNamespace: map[string]string{}}
+	resources, files := rendered(t)
+	o := &objects{
+		secrets: map[string]*corev1.Secret{}, files: files, policies: map[string]*networkingv1.NetworkPolicy{}, inNamespace: map[string]string{},
+	}
 	decode := decoder(t)
-	for _, resource := range rendered(t).Resources() {
+	for _, resource := range resources.Resources() {
 		content, err := resource.AsYAML()
 		require.NoError(t, err)
 		name := resource.GetKind() + " " + resource.GetName()
@@ -76,7 +81,10 @@ func kubernetes(t *testing.T) *objects {
 	return o
 }
 
-// add wants each kind once; of network policies there are several.
+// nameHash is what kustomize puts behind a name. It has no vowels.
+var nameHash = regexp.MustCompile(`-[bcdfghkmt2456789]{10}$`)
+
+// add wants each kind once; of secrets and network policies there are several.
 func (o *objects) add(t *testing.T, object runtime.Object) {
 	t.Helper()
 	switch object := object.(type) {
@@ -85,7 +93,7 @@ func (o *objects) add(t *testing.T, object runtime.Object) {
 	case *corev1.ConfigMap:
 		once(t, &o.config, object)
 	case *corev1.Secret:
-		once(t, &o.secret, object)
+		o.secrets[nameHash.ReplaceAllString(object.Name, "")] = object
 	case *corev1.Service:
 		once(t, &o.service, object)
 	case *appsv1.StatefulSet:

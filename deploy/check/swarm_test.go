@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,10 +50,10 @@ func swarm(t *testing.T) map[string]types.ServiceConfig {
 		require.True(t, network.Internal && network.Attachable, name)
 		require.Equal(t, "overlay", network.Driver, name)
 	}
-	require.Equal(t, []string{"admin_token", "redis_password"}, sortedKeys(config.Secrets))
+	require.Contains(t, string(read(t, stackFile)), `docker secret create "sandloop-${file##*/}" "$file"`)
 	for name, secret := range config.Secrets {
 		require.True(t, secret.External.External, name)
-		require.Equal(t, "sandloop_"+name, secret.Name, "as the first lines of the file make it")
+		require.Equal(t, "sandloop-"+name, secret.Name, "as the first lines of the file make it")
 	}
 	return services
 }
@@ -95,13 +96,13 @@ func TestWhatSwarmWouldRefuseOrIgnoreIsFound(t *testing.T) {
 func TestASwarmsWorkersReachTheirSecretsAndTheSocketAndDrain(t *testing.T) {
 	t.Parallel()
 	worker := swarm(t)["worker"]
-	var targets []string
-	for _, secret := range worker.Secrets {
-		targets = append(targets, "/run/secrets/"+secret.Source)
+	for variable, file := range map[string]string{
+		"SANDLOOP_REDIS_PASSWORD_FILE": "worker-password", "SANDLOOP_ADMIN_TOKEN_FILE": "admin-token",
+		"SANDLOOP_JOBS_VERIFY_KEY_FILE": "sign-key", "SANDLOOP_JOBS_SEAL_KEY_FILE": "seal-key",
+	} {
+		require.Equal(t, "/run/secrets/"+file, *worker.Environment[variable], variable)
 	}
-	for _, variable := range []string{"SANDLOOP_REDIS_PASSWORD_FILE", "SANDLOOP_ADMIN_TOKEN_FILE"} {
-		require.Contains(t, targets, *worker.Environment[variable])
-	}
+	require.Equal(t, "sandloop-worker", *worker.Environment["SANDLOOP_REDIS_USERNAME"])
 	require.Equal(t, "65532:998", worker.User)
 	require.Equal(t, "/var/run/docker.sock", worker.Volumes[0].Target)
 	require.Equal(t, []string{"CMD", "/bin/worker", "health"}, []string(worker.HealthCheck.Test))
@@ -118,7 +119,7 @@ func TestASwarmsWorkersReachTheirSecretsAndTheSocketAndDrain(t *testing.T) {
 func TestASwarmsRedisIsOneAndKeepsWhatItIsGiven(t *testing.T) {
 	t.Parallel()
 	redis := swarm(t)["redis"]
-	script := redis.Command[len(redis.Command)-1]
+	script := strings.Join(redis.Command, " ")
 	require.Contains(t, script, "--appendonly yes")
 	require.Contains(t, script, "--maxmemory-policy noeviction")
 	most := regexp.MustCompile(`--maxmemory (\d+)gb`).FindStringSubmatch(script)
@@ -127,6 +128,40 @@ func TestASwarmsRedisIsOneAndKeepsWhatItIsGiven(t *testing.T) {
 	require.Equal(t, uint64(1), *redis.Deploy.Replicas)
 	require.Equal(t, "/data", redis.Volumes[0].Target)
 	require.Contains(t, script, "--dir /data")
-	require.Equal(t, "redis_password", redis.Secrets[0].Source)
-	require.Contains(t, script, "/run/secrets/redis_password")
+}
+
+func TestEachServiceOfASwarmHasTheSecretsThatItNeedsAndNoOthers(t *testing.T) {
+	t.Parallel()
+	made, _ := secretsOf(t, t.TempDir())
+	for name, want := range map[string]map[string]bool{"redis": set("users.acl"), "worker": set("worker-password", "admin-token", "sign-key", "seal-key")} {
+		service := swarm(t)[name]
+		has := map[string]bool{}
+		for _, secret := range service.Secrets {
+			require.Contains(t, made, secret.Source, name)
+			require.Contains(t, []string{"", secret.Source}, secret.Target, name)
+			has[secret.Source] = true
+			if name == "worker" { // a key that others can read is refused
+				require.Equal(t, uint32(0o400), *secret.Mode, secret.Source)
+				require.True(t, strings.HasPrefix(service.User, secret.UID+":"), secret.Source)
+			}
+		}
+		require.Equal(t, want, has, name)
+		for variable := range service.Environment {
+			for _, secret := range []string{"PASSWORD", "TOKEN", "KEY"} {
+				require.False(t, strings.HasSuffix(variable, secret), "%s: %s is in every dump of the environment", name, variable)
+			}
+		}
+	}
+}
+
+func TestASwarmsRedisHasTheUsersAndNoOtherPassword(t *testing.T) {
+	t.Parallel()
+	redis := swarm(t)["redis"]
+	require.Equal(t, []string{"redis-server", "--aclfile", "/run/secrets/users.acl"}, []string(redis.Command)[:3])
+	for _, option := range []string{"--requirepass", "--user", "--masterauth"} {
+		require.NotContains(t, redis.Command, option)
+	}
+	require.Empty(t, redis.Environment)
+	require.Len(t, redis.HealthCheck.Test, 2)
+	require.True(t, strings.HasPrefix(redis.HealthCheck.Test[1], "redis-cli ping | grep -q NOAUTH"), "a probe has no password")
 }
