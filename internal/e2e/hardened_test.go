@@ -19,16 +19,11 @@ import (
 	"github.com/sandloop/sandloop/internal/tracing/otlptest"
 )
 
-// The secrets of a hardened installation, beside the passwords of Redis.
-const (
-	signKey = "sign-swordfish-0123456789abcdef0123456789"
-	sealKey = "seal-swordfish-0123456789abcdef0123456789"
-)
-
 // hardened is an installation with all that docs/security-setup.md has: users of Redis, jobs that are signed and sealed, a proxy before Docker.
 type hardened struct {
 	*installation
 	redisDir string
+	files    string // what scripts/secrets.sh made
 	secrets  []string
 	proxy    *logBuffer
 	traces   *otlptest.Receiver
@@ -37,18 +32,19 @@ type hardened struct {
 func newHardened(t *testing.T) *hardened {
 	t.Helper()
 	testenv.Image(t)
-	h := &hardened{redisDir: t.TempDir(), proxy: &logBuffer{}, traces: otlptest.Start(t)}
-	addr := testenv.RedisWithUsers(t, "--dir", h.redisDir, "--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no")
+	h := &hardened{redisDir: t.TempDir(), files: t.TempDir(), proxy: &logBuffer{}, traces: otlptest.Start(t)}
+	h.makeSecrets(t)
+	addr := testenv.RedisServer(t, "--aclfile", filepath.Join(h.files, "users.acl"),
+		"--dir", h.redisDir, "--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no")
 	in := &installation{dir: t.TempDir(), redis: redis.NewClient(&redis.Options{
 		Addr: addr, Username: testenv.RedisAdmin, Password: testenv.RedisPassword(testenv.RedisAdmin),
 	})}
 	h.installation = in
-	h.secrets = []string{signKey, sealKey, adminToken, testenv.RedisPassword(testenv.RedisWorker), testenv.RedisPassword(testenv.RedisProducer), "hunter2-of-traces"}
 	in.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + in.dir, "TZ=UTC", "SANDLOOP_CONFIG=" + os.DevNull, "SANDLOOP_REDIS_ADDR=" + addr, "SANDLOOP_LOG_LEVEL=debug",
 		"SANDLOOP_WORKER_CONCURRENCY=2", "SANDLOOP_REDIS_USERNAME=" + testenv.RedisProducer,
-		"SANDLOOP_REDIS_PASSWORD_FILE=" + in.file(t, "producer", testenv.RedisPassword(testenv.RedisProducer)),
-		"SANDLOOP_JOBS_SIGN_KEY_FILE=" + in.file(t, "sign", signKey), "SANDLOOP_JOBS_SEAL_KEY_FILE=" + in.file(t, "seal", sealKey),
+		"SANDLOOP_REDIS_PASSWORD_FILE=" + filepath.Join(h.files, "producer-password"),
+		"SANDLOOP_JOBS_SIGN_KEY_FILE=" + filepath.Join(h.files, "sign-key"), "SANDLOOP_JOBS_SEAL_KEY_FILE=" + filepath.Join(h.files, "seal-key"),
 		"SANDLOOP_TRACING_ENDPOINT=" + h.traces.URL, "SANDLOOP_TRACING_HEADERS_FILE=" + in.file(t, "headers", "Authorization: Bearer hunter2-of-traces\n"),
 		"OTEL_BSP_SCHEDULE_DELAY=50",
 	}
@@ -61,6 +57,24 @@ func newHardened(t *testing.T) *hardened {
 		require.NoError(t, in.redis.Close())
 	})
 	return h
+}
+
+// makeSecrets runs the script that operators do, and adds a user of Redis to look around with.
+func (h *hardened) makeSecrets(t *testing.T) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "../../scripts/secrets.sh", h.files).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	h.secrets = []string{"hunter2-of-traces"}
+	for _, name := range []string{"sign-key", "seal-key", "worker-password", "producer-password", "admin-token"} {
+		content, err := os.ReadFile(filepath.Join(h.files, name))
+		require.NoError(t, err)
+		h.secrets = append(h.secrets, strings.TrimSpace(string(content)))
+	}
+	users, err := os.OpenFile(filepath.Join(h.files, "users.acl"), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = fmt.Fprintf(users, "user %s on >%s ~* &* +@all\n", testenv.RedisAdmin, testenv.RedisPassword(testenv.RedisAdmin))
+	require.NoError(t, err)
+	require.NoError(t, users.Close())
 }
 
 // startProxy starts docker-proxy and returns where workers find it.
@@ -87,8 +101,8 @@ func (h *hardened) startWorker(t *testing.T) *worker {
 	t.Helper()
 	return h.installation.startWorker(
 		t, "DOCKER_HOST="+h.startProxy(t), "SANDLOOP_REDIS_USERNAME="+testenv.RedisWorker, "SANDLOOP_JOBS_SIGN_KEY_FILE=",
-		"SANDLOOP_REDIS_PASSWORD_FILE="+h.file(t, "worker", testenv.RedisPassword(testenv.RedisWorker)), "SANDLOOP_JOBS_VERIFY_KEY_FILE="+h.file(t, "verify", signKey),
-		"SANDLOOP_ADMIN_ADDR=127.0.0.1:0", "SANDLOOP_ADMIN_TOKEN_FILE="+h.file(t, "token", adminToken),
+		"SANDLOOP_REDIS_PASSWORD_FILE="+filepath.Join(h.files, "worker-password"), "SANDLOOP_JOBS_VERIFY_KEY_FILE="+filepath.Join(h.files, "sign-key"),
+		"SANDLOOP_ADMIN_ADDR=127.0.0.1:0", "SANDLOOP_ADMIN_TOKEN_FILE="+filepath.Join(h.files, "admin-token"),
 	)
 }
 
