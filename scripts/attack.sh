@@ -10,7 +10,7 @@ usage() {
 		Usage: scripts/attack.sh [--write | --neighbours] [go test flag...]
 
 		  --write        puts the table between the markers of SECURITY.md
-		  --neighbours   measures instead what attacks cost a well-behaved job in the next slot; ten minutes
+		  --neighbours   measures instead what attacks cost a well-behaved job in the next slot; four minutes
 
 		With -run one can choose:
 		  scripts/attack.sh -run 'TestAttacks/docker\$/memory'
