@@ -161,7 +161,7 @@ type GateSpec struct {
 
 // GateConfig makes the two halves of Docker's configuration of the proxy's container. It is pure.
 func GateConfig(g GateSpec) (*container.Config, *container.HostConfig) {
-	noTimeout, pids, off := 0, int64(gatePIDs), false
+	pids, off := int64(gatePIDs), false
 	args := []string{fmt.Sprintf("--listen=:%d", egressPort), "--rules=" + initDir + "/" + egressRules}
 	if g.DNS != "" {
 		args = append(args, "--dns="+g.DNS)
@@ -171,7 +171,7 @@ func GateConfig(g GateSpec) (*container.Config, *container.HostConfig) {
 		User: uidGID, Env: []string{fmt.Sprintf("GOMEMLIMIT=%d", gateMemory*3/4)},
 		// The container ends when its worker does: its stdin closes with the one attachment.
 		AttachStdin: true, OpenStdin: true, StdinOnce: true, AttachStdout: true, AttachStderr: true,
-		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}}, StopSignal: "SIGKILL", StopTimeout: &noTimeout,
+		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}}, StopSignal: "SIGKILL", // as a sandbox's
 		Labels: map[string]string{
 			labels.Installation: g.Installation, labels.Owner: g.Worker, labels.Role: labels.RoleEgress,
 			labels.Expires: strconv.FormatInt(g.Expires.Unix(), 10),

@@ -105,7 +105,6 @@ func securityOptions(profile string) []string {
 }
 
 func containerConfig(c ContainerSpec) *container.Config {
-	noTimeout := 0
 	return &container.Config{
 		Image:      c.ImageID,
 		Entrypoint: []string{initDir + "/" + initName},
@@ -122,9 +121,10 @@ func containerConfig(c ContainerSpec) *container.Config {
 		NetworkDisabled: !c.Network && !c.GVisor,
 		// The image's health check would run beside the job and count against its limits.
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
-		// sandbox-init ignores other signals, and a stopping daemon would wait for it.
-		StopSignal: "SIGKILL", StopTimeout: &noTimeout,
-		Labels: containerLabels(c),
+		// sandbox-init ignores other signals, and a stopping daemon would wait for it. The time-out stays Docker's: with none a daemon that kills
+		// what has just ended by itself forgets it before its runtime does, and leaves the shim for ever.
+		StopSignal: "SIGKILL",
+		Labels:     containerLabels(c),
 	}
 }
 
