@@ -14,12 +14,16 @@ import (
 	"github.com/sandloop/sandloop/internal/jobs"
 	"github.com/sandloop/sandloop/internal/sandbox"
 	"github.com/sandloop/sandloop/internal/sandbox/labels"
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 func TestARunningJobIsCanceledDownToItsContainer(t *testing.T) {
 	c := newCanceling(t)
 	c.startWorker(t)
 	states := endless()
+	if testenv.Runtime() == "runsc" {
+		delete(states, "compiling") // docker top, which sees the compiler, sees nothing of it
+	}
 	for _, name := range slices.Sorted(maps.Keys(states)) {
 		took := c.cancel(states[name](c))
 		t.Logf("%s: canceled after %s, container gone after %s", name, took.result.Round(time.Millisecond), took.gone.Round(time.Millisecond))

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 // example is a command of examples/README.md with the exit code that it must have.
@@ -59,6 +61,7 @@ func TestExamplesDoWhatTheirTableSays(t *testing.T) {
 		}
 		ran++
 		t.Run(e.command, func(t *testing.T) {
+			testenv.Except(t, "runsc", notOnGVisor)
 			args := strings.Fields(strings.NewReplacer("'", "", "/tmp/report", t.TempDir()).Replace(e.command))
 			got := in.enqueueIn(t, dir, "", args...)
 			require.Equal(t, e.code, got.code, got.stderr)

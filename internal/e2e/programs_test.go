@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 const helloCPP = `#include <iostream>
@@ -47,6 +49,7 @@ func TestRun(t *testing.T) {
 		{name: "a signal", file: "abort.py", source: "import os\nos.abort()", code: 134, stderr: []string{"SIGABRT"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			testenv.Except(t, "runsc", notOnGVisor)
 			if c.file != "-" {
 				c.file = in.file(t, c.file, c.source)
 			}

@@ -49,7 +49,8 @@ func setupDocker(t *testing.T) *docker.Runner {
 	require.NoError(t, err)
 	runner, err := docker.New(t.Context(), through, docker.Options{
 		Languages: languages, Defaults: limits, Maxima: sandbox.DefaultMaxima(), InitPath: testenv.InitPath(t),
-		Worker: "test", Installation: "test-" + rand.Text(), Log: slog.New(slog.DiscardHandler),
+		Runtime: testenv.Runtime(),
+		Worker:  "test", Installation: "test-" + rand.Text(), Log: slog.New(slog.DiscardHandler),
 		Egress: &docker.Egress{ProxyPath: testenv.ProxyPath(t), Subnet: netip.MustParsePrefix("198.18.0.0/15"), Rules: []docker.EgressRule{{
 			Tenants: []string{"networked"},
 			Rule: egress.Rule{

@@ -54,10 +54,20 @@ func setup(t testing.TB) *bundle {
 	return setupOn(t, testenv.Image(t))
 }
 
+// notOnGVisor are the tests that do not hold with SANDLOOP_TEST_RUNTIME=runsc.
+var notOnGVisor = map[string]string{
+	"TestAForkBombIsOver":                   oneLimit,
+	"TestAnEarlierKillIsNotToldAgain":       oneLimit,
+	"TestMemoryOfAChildAndOfTheInterpreter": oneLimit,
+}
+
+const oneLimit = "memory and processes are limited for the sandbox as a whole: whoever exceeds them loses it, with its counters"
+
 // setupOn returns the runner for an image. Its containers are counted when all tests have ended.
 func setupOn(t testing.TB, image string) *bundle {
 	t.Helper()
 	testenv.Docker(t)
+	testenv.Except(t, "runsc", notOnGVisor)
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.bundles[image] != nil {
@@ -79,7 +89,7 @@ func setupOn(t testing.TB, image string) *bundle {
 	installation := "test-" + rand.Text()
 	runner, err := docker.New(context.WithoutCancel(t.Context()), through, docker.Options{
 		Languages: table, Defaults: sandbox.DefaultLimits(), Maxima: sandbox.DefaultMaxima(),
-		InitPath: testenv.InitPath(t), Worker: "test", Installation: installation, Log: slog.New(slog.DiscardHandler),
+		InitPath: testenv.InitPath(t), Runtime: testenv.Runtime(), Worker: "test", Installation: installation, Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	if shared.bundles == nil {

@@ -10,6 +10,14 @@ import (
 // Runtime is the container runtime that tests use, a name that the Docker daemon knows: SANDLOOP_TEST_RUNTIME, or "" for the daemon's default.
 func Runtime() string { return os.Getenv("SANDLOOP_TEST_RUNTIME") }
 
+// OOMVictim is whom the kernel kills on the runtime of the tests for the memory limit, as results say it.
+func OOMVictim() string {
+	if Runtime() == "runsc" {
+		return "the whole sandbox"
+	}
+	return "a process"
+}
+
 // Except skips a test that does not hold under a runtime other than the default, with the reason, by its whole name or that of the test that it is a
 // part of. The lists are in docs/gvisor.md too.
 func Except(t testing.TB, runtime string, reasons map[string]string) {

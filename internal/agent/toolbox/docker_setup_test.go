@@ -86,7 +86,8 @@ func (p *plant) startRunner(t *testing.T) {
 	require.NoError(t, err)
 	p.runner, err = docker.New(t.Context(), through, docker.Options{
 		Languages: p.languages, Defaults: p.limits, Maxima: sandbox.DefaultMaxima(), InitPath: testenv.InitPath(t),
-		Worker: "test", Installation: "test-" + rand.Text(), Log: slog.New(slog.DiscardHandler),
+		Runtime: testenv.Runtime(),
+		Worker:  "test", Installation: "test-" + rand.Text(), Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() {

@@ -91,7 +91,7 @@ func install(t *testing.T) *installation {
 	in.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + in.dir, "TZ=UTC", "DOCKER_HOST=" + os.Getenv("DOCKER_HOST"),
 		"SANDLOOP_CONFIG=" + os.DevNull, "SANDLOOP_REDIS_ADDR=" + addr, "SANDLOOP_LANGUAGES_FILE=" + languages,
-		"SANDLOOP_WORKER_CONCURRENCY=2",
+		"SANDLOOP_WORKER_CONCURRENCY=2", "SANDLOOP_SANDBOX_RUNTIME=" + testenv.Runtime(),
 	}
 	rdb := redis.NewClient(&redis.Options{Addr: addr})
 	t.Cleanup(func() {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandloop/sandloop/internal/grade"
 	"github.com/sandloop/sandloop/internal/sandbox"
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 // guessing is a game about the number in the input, with 7 guesses from 1 to 100.
@@ -63,7 +64,7 @@ func TestInteractionsInRealSandboxes(t *testing.T) {
 		{"spins", python("while True: pass"), grade.TLE, "secret/00: time limit exceeded: stopped at the "},
 		{"closes its output and hangs", python("import os, time", "os.close(1); time.sleep(60)"), grade.WA, "secret/00: wrong answer: no guess"},
 		{"closes its input", python("import os", "os.close(0); print(1); print(2)"), grade.WA, "secret/00: wrong answer: no guess"},
-		{"takes too much memory", python("print(1); x = b'x' * (200 << 20)"), grade.MLE, "secret/00: memory limit exceeded: the kernel killed a process for the memory limit of 64 MiB"},
+		{"takes too much memory", python("print(1); x = b'x' * (200 << 20)"), grade.MLE, "secret/00: memory limit exceeded: the kernel killed " + testenv.OOMVictim() + " for the memory limit of 64 MiB"},
 	} {
 		suite := guessing(2)
 		suite.Tests[0].WallTime, suite.Tests[0].CPUTime = ptr(sandbox.Seconds(8*time.Second)), ptr(sandbox.Seconds(8*time.Second))
