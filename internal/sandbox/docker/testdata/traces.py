@@ -45,8 +45,17 @@ def status(path, names):
             print(" ", line.split())
 
 
+def await_own_score():
+    """Process 1 has its children's score for a moment when it starts one."""
+    tries = 5000
+    while tries > 0 and open("/proc/1/oom_score_adj").read() == open("/proc/self/oom_score_adj").read():
+        time.sleep(0.001)
+        tries -= 1
+
+
 def of_process_1():
     print("process 1")
+    await_own_score()
     status("/proc/1/status", ("Umask", "TracerPid", "Threads", "SigBlk", "SigIgn", "SigCgt", "Seccomp", "Cpus_allowed_list"))
     for name in "limits", "oom_score_adj", "autogroup":
         print(" ", attempt(name, lambda: open("/proc/1/" + name).read()))
