@@ -40,6 +40,7 @@ random() {
 }
 
 # users FILE writes the users of Redis. It writes in place: so the file stays its owner's, and a container that has it mounted sees the change.
+# A disk that is full must not leave it empty, for with no users at all Redis lets in everybody: a copy comes first.
 users() {
 	local worker producer acl
 	worker=$(hashes "$folder/worker-password")
@@ -47,25 +48,32 @@ users() {
 	acl=$(<"$root/deploy/redis/users.acl")
 	acl=${acl//'#WORKER_PASSWORD_SHA256'/"$worker"}
 	acl=${acl//'#PRODUCER_PASSWORD_SHA256'/"$producer"}
-	if [[ ! -e $1 ]]; then
-		echo "$acl" >"$1"
-		echo "secrets: $1 made"
-	elif [[ $(<"$1") == "$acl" ]]; then
+	if [[ -e $1 && $(<"$1") == "$acl" ]]; then
 		echo "secrets: $1 is there, and has these passwords"
-	else
-		echo "$acl" >"$1"
-		echo "secrets: $1 made anew, since the passwords are others; Redis must read it again"
+		return
 	fi
+	echo "$acl" >"$1.new"
+	if [[ ! -e $1 ]]; then
+		mv "$1.new" "$1"
+		echo "secrets: $1 made"
+		return
+	fi
+	cat "$1.new" >"$1"
+	rm "$1.new"
+	echo "secrets: $1 made anew, since the passwords or deploy/redis/users.acl are others; Redis must read it again"
 }
 
 # hashes FILE prints the hash of each line of a file of passwords. Programs use the first; the others are let in, too.
 hashes() {
-	local password all=''
+	local password hash all=''
 	[[ -r $1 ]] || give_up "$1 cannot be read: run this as its owner, or as root"
 	while IFS= read -r password || [[ -n $password ]]; do
 		password=${password%$'\r'}
 		[[ -n $password ]] || give_up "$1 has an empty line: want a password on each"
-		all+="${all:+ }#$(printf %s "$password" | sha256sum | cut -d ' ' -f 1)"
+		[[ $password != '#'* ]] || give_up "$1 has a line that begins with #: want a password on each, and no comments"
+		hash=$(printf %s "$password" | sha256sum | cut -d ' ' -f 1)
+		[[ $hash =~ ^[0-9a-f]{64}$ ]] || give_up "sha256sum gave no hash of a line of $1"
+		all+="${all:+ }#$hash"
 	done <"$1"
 	echo "$all"
 }

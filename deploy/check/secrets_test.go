@@ -75,8 +75,9 @@ func TestSecretsAreMadeForTheirOwnerAlone(t *testing.T) {
 		require.Contains(t, files["users.acl"], letIn("sandloop-"+user, strings.TrimSpace(files[user+"-password"])))
 	}
 	// All but the hashes is as it is published.
-	published := regexp.MustCompile(`#(WORKER|PRODUCER)_PASSWORD_SHA256`).ReplaceAllString(string(read(t, "../redis/users.acl")), "#")
-	require.Equal(t, published, regexp.MustCompile(`#[0-9a-f]{64}`).ReplaceAllString(files["users.acl"], "#"))
+	hash := regexp.MustCompile(`#(WORKER_PASSWORD_SHA256|PRODUCER_PASSWORD_SHA256|[0-9a-f]{64})`)
+	published := hash.ReplaceAllString(string(read(t, "../redis/users.acl")), "#")
+	require.Equal(t, published, hash.ReplaceAllString(files["users.acl"], "#"))
 	require.True(t, strings.HasPrefix(published, "user default off\n"))
 }
 
@@ -120,6 +121,7 @@ func TestAWrongCallForSecretsSaysWhatIsWanted(t *testing.T) {
 	write(t, filepath.Join(folder, "file"), "")
 	write(t, filepath.Join(folder, "empty/admin-token"), "")
 	write(t, filepath.Join(folder, "line/worker-password"), "\nsecond\n")
+	write(t, filepath.Join(folder, "comment/worker-password"), "new\n# old one, out in May\n")
 	for _, test := range []struct {
 		args []string
 		code int
@@ -132,6 +134,7 @@ func TestAWrongCallForSecretsSaysWhatIsWanted(t *testing.T) {
 		{[]string{"--help"}, 0, "\nUsage: scripts/secrets.sh FOLDER\n"},
 		{[]string{folder + "/file"}, 1, "mkdir: "},
 		{[]string{folder + "/empty"}, 1, "secrets: " + folder + "/empty/admin-token is empty: "},
+		{[]string{folder + "/comment"}, 1, "secrets: " + folder + "/comment/worker-password has a line that begins with #: "},
 		{[]string{folder + "/line"}, 1, "secrets: " + folder + "/line/worker-password has an empty line: "},
 	} {
 		script := exec.CommandContext(t.Context(), secretsScript, test.args...)
@@ -141,4 +144,24 @@ func TestAWrongCallForSecretsSaysWhatIsWanted(t *testing.T) {
 	}
 	require.NoFileExists(t, folder+"/line/users.acl")
 	require.NoDirExists(t, folder+"/a")
+}
+
+// Redis without users lets in everybody, so what cannot be made right leaves users.acl as it is.
+func TestUsersOfRedisStayWhereNoHashCanBeMade(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	before, _ := secretsOf(t, folder)
+	write(t, filepath.Join(folder, "worker-password"), "another\n")
+	tools := t.TempDir()
+	for _, tool := range []string{"bash", "dirname", "mkdir", "od", "tr", "cut", "sed", "cat", "mv", "rm"} {
+		path, err := exec.LookPath(tool)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(path, filepath.Join(tools, tool)))
+	}
+	script := exec.CommandContext(t.Context(), "bash", secretsScript, folder)
+	script.Env = []string{"PATH=" + tools}
+	out, err := script.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "sha256sum gave no hash of a line of "+folder+"/worker-password")
+	require.Equal(t, before["users.acl"], string(read(t, filepath.Join(folder, "users.acl"))))
 }

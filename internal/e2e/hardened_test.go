@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -49,11 +50,10 @@ func newHardened(t *testing.T) *hardened {
 		"OTEL_BSP_SCHEDULE_DELAY=50",
 	}
 	t.Cleanup(func() {
-		id, err := in.redis.Get(t.Context(), "sandloop:installation").Result()
-		if err == nil {
-			requireNothingLeft(t, id)
-			removeVolumes(t, id)
-		}
+		id, err := in.redis.Get(context.Background(), "sandloop:installation").Result()
+		require.NoError(t, err)
+		requireNothingLeft(t, id)
+		removeVolumes(t, id)
 		require.NoError(t, in.redis.Close())
 	})
 	return h
@@ -62,6 +62,8 @@ func newHardened(t *testing.T) *hardened {
 // makeSecrets runs the script that operators do, and adds a user of Redis to look around with.
 func (h *hardened) makeSecrets(t *testing.T) {
 	t.Helper()
+	_, err := os.ReadFile("../../scripts/secrets.sh") // so that a result in Go's cache does not outlive a change of it
+	require.NoError(t, err)
 	out, err := exec.CommandContext(t.Context(), "../../scripts/secrets.sh", h.files).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	h.secrets = []string{"hunter2-of-traces"}
