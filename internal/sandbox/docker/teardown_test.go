@@ -1,12 +1,10 @@
 package docker
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
@@ -21,6 +19,10 @@ func TestNoShimOutlivesItsContainer(t *testing.T) {
 	found, err := b.images.resolve(t.Context(), testenv.Image(t))
 	require.NoError(t, err)
 	s := shapeOf(found.id, b.options.Defaults, false)
+	witness, err := b.startShape(t.Context(), s)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, b.remove(t.Context(), witness)) }()
+	testenv.RequireShims(t, witness.id)
 	ids := make(chan string, 80)
 	var group errgroup.Group
 	group.SetLimit(4)
@@ -36,34 +38,14 @@ func TestNoShimOutlivesItsContainer(t *testing.T) {
 	}
 	require.NoError(t, group.Wait())
 	close(ids)
-	started := map[string]bool{}
+	var started []string
 	for id := range ids {
-		started[id] = true
+		started = append(started, id)
 	}
 	require.Len(t, started, cap(ids))
-	var left []string
-	require.Eventually(t, func() bool {
-		left = shimsOf(t, started)
-		return len(left) == 0
-	}, testenv.Scale(t, 20*time.Second), 20*time.Millisecond, "shims are left: %s", &left)
-}
-
-// shimsOf lists the processes of this machine that serve one of the containers: containerd-shim has its container's id among its arguments.
-func shimsOf(t *testing.T, ids map[string]bool) (found []string) {
-	t.Helper()
-	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	require.NoError(t, err)
-	for _, name := range processes {
-		line, _ := os.ReadFile(name) // it may have ended meanwhile
-		words := strings.Split(string(line), "\x00")
-		if !strings.Contains(words[0], "containerd-shim") {
-			continue
-		}
-		for _, word := range words {
-			if ids[word] {
-				found = append(found, word)
-			}
-		}
-	}
-	return found
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		left, err := testenv.Shims(started...)
+		assert.NoError(c, err)
+		assert.Empty(c, left, "shims are left")
+	}, testenv.Scale(t, 20*time.Second), 20*time.Millisecond)
 }
