@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -48,6 +49,9 @@ func FuzzArchive(f *testing.F) {
 					size += len(file.Data)
 				}
 				require.LessOrEqual(t, size, limit)
+				if len(submission.Files) == 1 && !strings.Contains(submission.Files[0].Path, "/") {
+					continue // it is run under the name that its language wants, whatever its own is
+				}
 				require.NoError(t, sandbox.CheckFiles(submission.Files))
 			}
 			require.NoError(t, set.Close())
