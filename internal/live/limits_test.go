@@ -59,6 +59,22 @@ func TestWallTimeInterrupts(t *testing.T) {
 	})
 }
 
+// The interrupt ends the process that the code waits for, too, so that the code can come to its own end before it is interrupted.
+func TestAnInterruptEndsOneCellAlone(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, language string) {
+		s := start(t, language)
+		s.do("x = 1")
+		loops := loops[language].obey
+		for range 30 {
+			cell := s.cell(loops[len(loops)-1])
+			cell.WallTime = 20 * time.Millisecond
+			require.Equal(t, sandbox.OutcomeWallTimeout, s.run(cell).Result.Outcome)
+			require.Equal(t, "1", s.value("x"))
+		}
+	})
+}
+
 func TestWhatDefiesAnInterruptIsEnded(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, language string) {

@@ -16,7 +16,7 @@ const LONGEST_OUTPUT = 64 << 10;
 const settings = JSON.parse(process.argv[2]);
 const workspace = new Workspace('/workspace', settings.quota, settings.files);
 const counters = new Counters();
-let cell = 0, before, started, remind;
+let cell = 0, before, started, remind, interrupted = false;
 // Of the files that come before a cell: whether there were any, which is being written, and what went wrong.
 let told = false, writing = null, trouble = '';
 
@@ -67,6 +67,7 @@ function fromWorker(header, body) {
   } else if (header.t === 'run') {
     begin(header, body);
   } else if (header.t === 'interrupt' && header.cell === cell) {
+    interrupted = true;
     signal('SIGINT');
     remind = setTimeout(signal, 400, 'SIGINT'); // the interpreter may not even have begun
   } else if (header.t === 'kill' && header.cell === cell) {
@@ -99,7 +100,8 @@ function begin(header, body) {
   before = counters.read();
   started = process.hrtime.bigint();
   streams.forEach((stream) => stream.resume());
-  control.write(frame(header, body));
+  control.write(frame({ ...header, interrupted }, body));
+  interrupted = false;
 }
 
 // signal sends a signal to the interpreter's group, where the processes are that it waits for.

@@ -90,6 +90,16 @@ delete globalThis.$take;
 const interruptible = new vm.Script('$evaluate()');
 Object.defineProperty(globalThis, '$evaluate', { value: () => evaluate() });
 
+// What waits for interrupts in Node can miss the end of a script that ends as one comes, and then interrupts the next script. That is this one.
+const waiting = new vm.Script('Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)');
+function awaitLateInterrupt() {
+  try {
+    waiting.runInThisContext({ breakOnSigint: true });
+  } catch {
+    // it has come
+  }
+}
+
 // local turns the inspector's description of a value into the value.
 function local(remote) {
   const { objectId, unserializableValue, value } = remote;
@@ -127,6 +137,7 @@ function run(header, body) {
   sources.set(own.url, { name: own.name, rows: source.split('\n') });
   if (sources.size > KEPT_SOURCES) sources.delete(sources.keys().next().value);
   expression = source.replace(IMPORT, (found) => (found === 'import' ? '$mport' : found)) + `\n//# sourceURL=${own.url}`;
+  if (header.interrupted) awaitLateInterrupt();
   answered = (error, answer) => {
     if (!own.ended) setImmediate(settle, own, error, answer); // by then it is known which rejections nobody handles
   };
