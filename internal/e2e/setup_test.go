@@ -51,13 +51,11 @@ func runTests(m *testing.M) int {
 	return code
 }
 
-const oneLimit = "memory and processes are limited for the sandbox as a whole: whoever exceeds them loses it"
-
 // notOnGVisor are the programs that end otherwise with SANDLOOP_TEST_RUNTIME=runsc. docs/gvisor.md tells of them, too.
 var notOnGVisor = map[string]string{
-	"TestExamplesDoWhatTheirTableSays/run_failures/fork_bomb.py_-t_3": oneLimit,
-	"TestRun/a_child_that_takes_400_MB":                               oneLimit,
-	"TestRun/a_fork_bomb":                                             oneLimit,
+	"TestExamplesDoWhatTheirTableSays/run_failures/fork_bomb.py_-t_3": testenv.OneLimit,
+	"TestRun/a_child_that_takes_400_MB":                               testenv.OneLimit,
+	"TestRun/a_fork_bomb":                                             testenv.OneLimit,
 }
 
 // installation is a Redis with whatever workers a test starts on it.

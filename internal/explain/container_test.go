@@ -97,13 +97,11 @@ func fullInContainers() []containerCase {
 
 // notOnGVisor are the notes that do not come with SANDLOOP_TEST_RUNTIME=runsc.
 var notOnGVisor = map[string]string{
-	"TestRealLimitsGiveTheirNotes/python_fills_its_memory":     oneLimit,
-	"TestRealLimitsGiveTheirNotes/a_child_fills_its_memory":    oneLimit,
-	"TestRealLimitsGiveTheirNotes/python_forks":                oneLimit,
+	"TestRealLimitsGiveTheirNotes/python_fills_its_memory":     testenv.OneLimit,
+	"TestRealLimitsGiveTheirNotes/a_child_fills_its_memory":    testenv.OneLimit,
+	"TestRealLimitsGiveTheirNotes/python_forks":                testenv.OneLimit,
 	"TestRealSurroundingsGiveTheirNotes/python_writes_to_/etc": "it asks whether the user may write before it asks whether the file system can be written",
 }
-
-const oneLimit = "memory and processes are limited for the sandbox as a whole: whoever exceeds them loses it, with its counters"
 
 // checkInContainers runs each program in a container of its own and looks for the note.
 func checkInContainers(t *testing.T, cases []containerCase) {

@@ -56,12 +56,10 @@ func setup(t testing.TB) *bundle {
 
 // notOnGVisor are the tests that do not hold with SANDLOOP_TEST_RUNTIME=runsc.
 var notOnGVisor = map[string]string{
-	"TestAForkBombIsOver":                   oneLimit,
-	"TestAnEarlierKillIsNotToldAgain":       oneLimit,
-	"TestMemoryOfAChildAndOfTheInterpreter": oneLimit,
+	"TestAForkBombIsOver":                   testenv.OneLimit,
+	"TestAnEarlierKillIsNotToldAgain":       testenv.OneLimit,
+	"TestMemoryOfAChildAndOfTheInterpreter": testenv.OneLimit,
 }
-
-const oneLimit = "memory and processes are limited for the sandbox as a whole: whoever exceeds them loses it, with its counters"
 
 // setupOn returns the runner for an image. Its containers are counted when all tests have ended.
 func setupOn(t testing.TB, image string) *bundle {

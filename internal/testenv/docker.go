@@ -23,7 +23,7 @@ func Docker(t testing.TB) string {
 	t.Helper()
 	version, err := daemon()
 	if err != nil {
-		missing(t, "no Docker daemon answers (%v: %s): run scripts/setup.sh docker", err, version)
+		Missing(t, "no Docker daemon answers (%v: %s): run scripts/setup.sh docker", err, version)
 	}
 	return version
 }
@@ -38,7 +38,7 @@ func Image(t testing.TB) string {
 		image = defaultImage
 	}
 	if out, err := docker("image", "inspect", "--format", "{{.Id}}", image); err != nil {
-		missing(t, "image %s is not there (%v: %s): run scripts/setup.sh image core", image, err, out)
+		Missing(t, "image %s is not there (%v: %s): run scripts/setup.sh image core", image, err, out)
 	}
 	return image
 }
@@ -49,7 +49,7 @@ func FullImage(t testing.TB) string {
 	Docker(t)
 	const image = "sandloop/full:latest"
 	if out, err := docker("image", "inspect", "--format", "{{.Id}}", image); err != nil {
-		missing(t, "image %s is not there (%v: %s): run scripts/setup.sh image full", image, err, out)
+		Missing(t, "image %s is not there (%v: %s): run scripts/setup.sh image full", image, err, out)
 	}
 	return image
 }

@@ -67,7 +67,7 @@ func program(t testing.TB, variable string, build func() (string, error)) string
 			t.Fatalf("%s: %v", variable, err)
 		}
 		if _, err := os.Stat(absolute); err != nil { //nolint:gosec // whoever runs the tests names the file
-			missing(t, "%s: %v", variable, err)
+			Missing(t, "%s: %v", variable, err)
 		}
 		return absolute
 	}

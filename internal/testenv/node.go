@@ -15,7 +15,7 @@ func Node(t testing.TB, lock string) (node, modules string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		missing(t, "Node.js is not installed: run scripts/setup.sh node")
+		Missing(t, "Node.js is not installed: run scripts/setup.sh node")
 	}
 	content, err := os.ReadFile(lock) //nolint:gosec // a test names it
 	if err != nil {
@@ -27,7 +27,7 @@ func Node(t testing.TB, lock string) (node, modules string) {
 	}
 	modules = filepath.Join(root, ".cache", fmt.Sprintf("node-%x", sha256.Sum256(content))[:len("node-")+12], "node_modules")
 	if _, err := os.Stat(modules); err != nil { //nolint:gosec // below our own checkout
-		missing(t, "the packages of %s are not installed (%v): run scripts/setup.sh node", lock, err)
+		Missing(t, "the packages of %s are not installed (%v): run scripts/setup.sh node", lock, err)
 	}
 	return node, modules
 }

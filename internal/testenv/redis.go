@@ -46,7 +46,7 @@ func startRedis(t testing.TB, choose func() (int, error), args []string) *Redis 
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
-		missing(t, "redis-server is not installed: run scripts/setup.sh redis")
+		Missing(t, "redis-server is not installed: run scripts/setup.sh redis")
 	}
 	var problem error
 	for range 3 { // a port that was free can be taken before Redis binds it

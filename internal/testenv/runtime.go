@@ -10,6 +10,9 @@ import (
 // Runtime is the container runtime that tests use, a name that the Docker daemon knows: SANDLOOP_TEST_RUNTIME, or "" for the daemon's default.
 func Runtime() string { return os.Getenv("SANDLOOP_TEST_RUNTIME") }
 
+// OneLimit is why some tests do not hold on gVisor.
+const OneLimit = "memory and processes are limited for the sandbox as a whole: whoever exceeds them loses it, with its files and counters"
+
 // OOMVictim is whom the kernel kills on the runtime of the tests for the memory limit, as results say it.
 func OOMVictim() string {
 	if Runtime() == "runsc" {

@@ -34,6 +34,6 @@ func Shims(ids ...string) (served []string, err error) {
 func RequireShims(t testing.TB, running string) {
 	t.Helper()
 	if served, err := Shims(running); err != nil || len(served) != 1 {
-		missing(t, "the daemon's processes are not among those of this machine: %d shims of a container that runs, %v", len(served), err)
+		Missing(t, "the daemon's processes are not among those of this machine: %d shims of a container that runs, %v", len(served), err)
 	}
 }

@@ -60,11 +60,11 @@ func StartDaemon(t testing.TB) *Daemon {
 	t.Helper()
 	image := testenv.Image(t)
 	if os.Geteuid() != 0 {
-		missing(t, "a dockerd of one's own needs root")
+		testenv.Missing(t, "a dockerd of one's own needs root")
 	}
 	for _, tool := range []string{"dockerd", "unshare", "nsenter", "mkfs.ext4"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			missing(t, "%s is not on the PATH: run scripts/setup.sh docker", tool)
+			testenv.Missing(t, "%s is not on the PATH: run scripts/setup.sh docker", tool)
 		}
 	}
 	dir, err := os.MkdirTemp("", "faults-") //nolint:usetesting // short, as the path of a socket must be

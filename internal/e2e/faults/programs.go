@@ -87,12 +87,3 @@ func Programs(t testing.TB) string {
 	}
 	return bin
 }
-
-// missing ends a test that lacks something of the machine: skipped with the reason on a laptop, failed in CI.
-func missing(t testing.TB, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}

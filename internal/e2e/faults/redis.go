@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/sandloop/sandloop/internal/testenv"
 )
 
 // Redis is a redis-server that writes an append-only file, synced every second as its manual recommends. It keeps its
@@ -45,7 +47,7 @@ func StartRedis(t testing.TB) *Redis {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
-		missing(t, "redis-server is not installed: run scripts/setup.sh redis")
+		testenv.Missing(t, "redis-server is not installed: run scripts/setup.sh redis")
 	}
 	r := &Redis{path: path, dir: t.TempDir()}
 	library, err := clockLibrary()

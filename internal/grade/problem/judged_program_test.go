@@ -22,6 +22,7 @@ func TestTheMainFileOfAForeignSubmission(t *testing.T) {
 	for name, test := range map[string]struct{ file, text, want string }{
 		"its own name":              {"alice.py", "print(1)", "alice.py"},
 		"a name with a space":       {"Alice Ä.py", "print(1)", "main.py"},
+		"a name that is not UTF-8":  {"l\xf6sung.py", "print(1)", "main.py"},
 		"an option to the compiler": {"-o.c", "int main() {}", "main.c"},
 		"by its first line":         {"alice", "#!/usr/bin/env python3\nprint(1)", "alice"},
 		"a public class":            {"alice.java", "import java.util.*;\n\npublic class Main {\n  public static void main(String[] a) {}\n}\n", "Main.java"},

@@ -1,10 +1,12 @@
 package docker
 
+import "github.com/sandloop/sandloop/internal/testenv"
+
 // The reasons why a test does not hold on gVisor.
 const (
 	noReuse  = "no container is used twice, since gVisor does not list all that a program can leave"
 	noUpdate = "limits of running containers are not changed, so warm ones serve only jobs with the same limits"
-	oneLimit = "memory and processes are limited for the sandbox as a whole: whoever exceeds them loses it, with its files and counters"
+	oneLimit = testenv.OneLimit
 	noFilter = "the profile is not applied: no system call reaches the host's kernel as the program made it"
 	noLocks  = "gVisor reads what it executes as the user, so the volume is open; it shares no locks"
 	other    = "it reads what gVisor has in another form or not at all"
